@@ -1,0 +1,6 @@
+#include <loci.h>
+
+const char *loci_version(void)
+{
+    return LOCI_VERSION;
+}
