@@ -160,7 +160,7 @@ void *loci_arena_grow(loci_arena *arena, void *p, size_t old_size, size_t new_si
     if (p && new_size <= old_size) return p;
     if (p && grow_in_place(arena, p, old_size, new_size)) return p;
     void *copy = loci_arena_alloc(arena, new_size);
-    if (copy && old_size) memcpy(copy, p, old_size);
+    if (copy && p) memcpy(copy, p, old_size);
     return copy;
 }
 

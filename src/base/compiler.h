@@ -26,7 +26,7 @@
 
 /* Defines name(), the cleanup function for a `type *` that fn() releases. */
 #define LOCI_DEFINE_CLEANUP(name, type, fn)                                                        \
-    static inline void name(type **p)                                                              \
+    static inline void name(type **p) /* NOLINT(bugprone-macro-parentheses): a type */             \
     {                                                                                              \
         fn(*p);                                                                                    \
         *p = 0;                                                                                    \
