@@ -53,37 +53,22 @@ void loci_err_prefix(loci_err *err, const char *fmt, ...)
 
 const char *loci_rc_name(loci_rc code)
 {
-    switch (code) {
-    case LOCI_OK:
-        return "ok";
-    case LOCI_DONE:
-        return "done";
-    case LOCI_EINVAL:
-        return "invalid";
-    case LOCI_ESHAPE:
-        return "wrong_shape";
-    case LOCI_EAUTH:
-        return "unauthorized";
-    case LOCI_EDENIED:
-        return "forbidden";
-    case LOCI_ENOTFOUND:
-        return "not_found";
-    case LOCI_ECONFLICT:
-        return "conflict";
-    case LOCI_ELIMIT:
-        return "too_large";
-    case LOCI_EBUSY:
-        return "busy";
-    case LOCI_EUNAVAILABLE:
-        return "unavailable";
-    case LOCI_ENOSYS:
-        return "not_implemented";
-    case LOCI_ENOMEM:
-        return "unavailable";
-    case LOCI_EIO:
-        return "internal";
-    case LOCI_ECORRUPT:
-        return "internal";
-    }
-    return "internal";
+    static const char *const names[] = {
+        [LOCI_OK] = "ok",
+        [LOCI_DONE] = "done",
+        [LOCI_EINVAL] = "invalid",
+        [LOCI_ESHAPE] = "wrong_shape",
+        [LOCI_EAUTH] = "unauthorized",
+        [LOCI_EDENIED] = "forbidden",
+        [LOCI_ENOTFOUND] = "not_found",
+        [LOCI_ECONFLICT] = "conflict",
+        [LOCI_ELIMIT] = "too_large",
+        [LOCI_EBUSY] = "busy",
+        [LOCI_EUNAVAILABLE] = "unavailable",
+        [LOCI_ENOSYS] = "not_implemented",
+        [LOCI_ENOMEM] = "unavailable",
+        [LOCI_EIO] = "internal",
+        [LOCI_ECORRUPT] = "internal",
+    };
+    return (size_t)code < LOCI_COUNT(names) ? names[code] : "internal";
 }
