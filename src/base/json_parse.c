@@ -192,9 +192,7 @@ static bool convert_object(slab *s, json_t *from, loci_json *to)
 static bool convert(slab *s, json_t *from, loci_json *to)
 {
     switch (json_typeof(from)) {
-    case JSON_NULL:
-        to->type = LOCI_JSON_NULL;
-        return true;
+    case JSON_NULL: to->type = LOCI_JSON_NULL; return true;
     case JSON_TRUE:
     case JSON_FALSE:
         to->type = LOCI_JSON_BOOL;
@@ -208,12 +206,9 @@ static bool convert(slab *s, json_t *from, loci_json *to)
         to->type = LOCI_JSON_REAL;
         to->real = json_real_value(from);
         return true;
-    case JSON_STRING:
-        return convert_string(s, from, to);
-    case JSON_ARRAY:
-        return convert_array(s, from, to);
-    case JSON_OBJECT:
-        return convert_object(s, from, to);
+    case JSON_STRING: return convert_string(s, from, to);
+    case JSON_ARRAY: return convert_array(s, from, to);
+    case JSON_OBJECT: return convert_object(s, from, to);
     }
     return false;
 }

@@ -254,27 +254,13 @@ static void add_object(loci_json_writer *w, const loci_json *value)
 void loci_json_value(loci_json_writer *w, const loci_json *value)
 {
     switch (value->type) {
-    case LOCI_JSON_NULL:
-        loci_json_null(w);
-        break;
-    case LOCI_JSON_BOOL:
-        loci_json_bool(w, value->boolean);
-        break;
-    case LOCI_JSON_INT:
-        loci_json_int(w, value->integer);
-        break;
-    case LOCI_JSON_REAL:
-        loci_json_real(w, value->real);
-        break;
-    case LOCI_JSON_STRING:
-        loci_json_string(w, value->string);
-        break;
-    case LOCI_JSON_ARRAY:
-        add_array(w, value);
-        break;
-    case LOCI_JSON_OBJECT:
-        add_object(w, value);
-        break;
+    case LOCI_JSON_NULL: loci_json_null(w); break;
+    case LOCI_JSON_BOOL: loci_json_bool(w, value->boolean); break;
+    case LOCI_JSON_INT: loci_json_int(w, value->integer); break;
+    case LOCI_JSON_REAL: loci_json_real(w, value->real); break;
+    case LOCI_JSON_STRING: loci_json_string(w, value->string); break;
+    case LOCI_JSON_ARRAY: add_array(w, value); break;
+    case LOCI_JSON_OBJECT: add_object(w, value); break;
     }
 }
 
