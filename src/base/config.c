@@ -369,7 +369,8 @@ static const value *get(const loci_config *config, const char *name, unsigned ki
 }
 
 enum {
-    TEXTS = 1 << LOCI_CONFIG_STRING | 1 << LOCI_CONFIG_PATH | 1 << LOCI_CONFIG_LIST,
+    TEXTS = 1 << LOCI_CONFIG_STRING | 1 << LOCI_CONFIG_PATH | 1 << LOCI_CONFIG_LIST |
+            1 << LOCI_CONFIG_ENUM,
     INTEGERS = 1 << LOCI_CONFIG_INT | 1 << LOCI_CONFIG_SIZE | 1 << LOCI_CONFIG_DURATION,
     ANY = 0xFFFF,
 };

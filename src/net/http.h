@@ -68,9 +68,13 @@ typedef struct loci_http_options {
     unsigned workers;            /* one per processor, at least 2 */
     unsigned queue;              /* requests that may wait for a worker: 256 */
 
+    /* Asked about every request before its body is read, except on routes that are open: LOCI_EAUTH
+     * is answered with 401, LOCI_EDENIED with 403, another error with 503. On the network thread:
+     * it must not wait. NULL: everybody may. */
+    loci_rc (*gate)(void *context, const loci_http_request *request, loci_err *err);
     void (*on_event)(void *context, const loci_http_event *event); /* on the network thread */
     void (*on_message)(void *context, const char *text); /* the library's complaints; any thread */
-    void *event_context;
+    void *context;                                       /* for the three above */
 } loci_http_options;
 
 /* Listen and serve what `router` has; the router must outlive the server. Returns once clients can

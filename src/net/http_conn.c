@@ -309,7 +309,7 @@ static void tell(const loci_http_request *r, loci_http_outcome outcome)
         .body_out = r->reply_body.len,
         .duration = loci_clock_steady() - r->started,
     };
-    o->on_event(o->event_context, &event);
+    o->on_event(o->context, &event);
 }
 
 /* Ready for the next request. The two arrays keep what they have: their counts say what is used. */

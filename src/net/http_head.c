@@ -222,12 +222,28 @@ static bool check_target(loci_http_request *r)
     return !r->refused.status;
 }
 
+/* Who is not let in learns nothing about which paths there are. */
+static bool check_caller(loci_http_request *r)
+{
+    const loci_http_options *options = &r->server->options;
+    bool open = r->match.route && (r->match.route->flags & LOCI_ROUTE_OPEN);
+    loci_err err = { 0 };
+
+    if (open || !options->gate) return true;
+    loci_rc rc = options->gate(options->context, r, &err);
+    if (rc == LOCI_EAUTH) loci_http_refuse(r, 401, "unauthorized", "%s", err.msg);
+    if (rc == LOCI_EDENIED) loci_http_refuse(r, 403, "forbidden", "%s", err.msg);
+    if (rc && !r->refused.status) loci_http_refuse(r, 503, "unavailable", "%s", err.msg);
+    return rc == LOCI_OK;
+}
+
 static bool check_route(loci_http_request *r)
 {
     loci_err err;
 
     loci_rc rc = loci_router_find(r->server->router, r->method, r->raw_path, r->conn->arena,
                                   &r->match, &err);
+    if (!check_caller(r)) return false;
     if (rc == LOCI_ENOTFOUND) loci_http_refuse(r, 404, "not_found", "%s", err.msg);
     if (rc == LOCI_EINVAL) loci_http_refuse(r, 400, "invalid", "%s", err.msg);
     if (rc && !r->refused.status) loci_http_refuse(r, 503, "unavailable", "%s", err.msg);

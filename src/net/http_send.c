@@ -32,18 +32,12 @@ loci_str loci_http_error_body(loci_arena *arena, const char *code, const char *d
 static const char *reason(int status)
 {
     switch (status) {
-    case 400:
-        return "Bad Request";
-    case 408:
-        return "Request Timeout";
-    case 413:
-        return "Content Too Large";
-    case 414:
-        return "URI Too Long";
-    case 431:
-        return "Request Header Fields Too Large";
-    default:
-        return "Refused";
+    case 400: return "Bad Request";
+    case 408: return "Request Timeout";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 431: return "Request Header Fields Too Large";
+    default: return "Refused";
     }
 }
 

@@ -104,7 +104,7 @@ static void on_log(void *cls, const char *fmt, va_list args)
 
     if (!s->options.on_message) return;
     int n = vsnprintf(text, sizeof text, fmt, args);
-    if (n > 0) s->options.on_message(s->options.event_context, text);
+    if (n > 0) s->options.on_message(s->options.context, text);
 }
 
 /* The library would decode paths and parameters in place; we read the target ourselves. */

@@ -126,8 +126,7 @@ static loci_rc bind_fail(int number, const char *address, loci_err *err)
                          address);
     case EADDRNOTAVAIL:
         return loci_fail(err, LOCI_EINVAL, "%s is not an address of this machine", address);
-    default:
-        return loci_fail(err, LOCI_EIO, "cannot listen on %s: %s", address, strerror(number));
+    default: return loci_fail(err, LOCI_EIO, "cannot listen on %s: %s", address, strerror(number));
     }
 }
 

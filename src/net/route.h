@@ -37,7 +37,8 @@ typedef enum loci_method {
 
 enum loci_route_flags {
     LOCI_ROUTE_CHEAP =
-        1 << 0, /* answers in microseconds, never waits: runs on the network thread */
+        1 << 0,               /* answers in microseconds, never waits: runs on the network thread */
+    LOCI_ROUTE_OPEN = 1 << 2, /* no password is asked for */
     LOCI_ROUTE_STREAM = 1 << 1, /* may open a stream: no limit on the time that it takes */
 };
 
