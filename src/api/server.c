@@ -5,8 +5,8 @@
 #include "api/status.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "net/guard.h"
 #include "net/http.h"
+#include "net/listen.h"
 
 #include <string.h>
 
@@ -57,20 +57,12 @@ static void log_complaint(void *context, const char *text)
     loci_log(LOCI_LOG_DEBUG, "net", "libmicrohttpd", LOCI_KV("text", text));
 }
 
-/* True when only this machine can reach the address. */
-static bool is_local(loci_str listen)
-{
-    loci_host host;
-
-    if (loci_str_starts(listen, LOCI_STR("unix:"))) return true;
-    return loci_host_parse(listen, &host, NULL) == LOCI_OK && loci_host_is_loopback(&host);
-}
-
 static loci_rc check_exposure(const loci_config *config, loci_str password, loci_err *err)
 {
     loci_str listen = loci_config_text(config, "listen");
 
-    if (is_local(listen) || password.len || loci_config_bool(config, "insecure")) return LOCI_OK;
+    if (loci_listen_is_local(listen.ptr) || password.len || loci_config_bool(config, "insecure"))
+        return LOCI_OK;
     return loci_fail(err, LOCI_EDENIED,
                      "%.*s can be reached from other machines, and nobody would be asked for a "
                      "password; set LOCI_PASSWORD or --password-file, or pass --insecure if "

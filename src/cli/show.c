@@ -50,7 +50,7 @@ static void write_value(const loci_config *config, const loci_config_key *key, l
     case LOCI_CONFIG_INT:
     case LOCI_CONFIG_SIZE:
     case LOCI_CONFIG_DURATION: loci_json_int(w, loci_config_int(config, key->name)); break;
-    case LOCI_CONFIG_ENUM: loci_json_string(w, loci_config_text(config, key->name)); break;
+    case LOCI_CONFIG_ENUM:
     case LOCI_CONFIG_STRING:
     case LOCI_CONFIG_PATH:
     case LOCI_CONFIG_LIST: loci_json_string(w, loci_config_text(config, key->name)); break;

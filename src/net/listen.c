@@ -97,19 +97,15 @@ static loci_rc open_unix(const char *path, int backlog, loci_listener *ret, loci
     return LOCI_OK;
 }
 
-static void print_address(const struct sockaddr_storage *sa, char *ret_text, size_t size)
+static void print_address(const struct sockaddr_storage *sa, socklen_t len, char *ret_text,
+                          size_t size)
 {
-    char host[INET6_ADDRSTRLEN] = "";
+    char host[NI_MAXHOST], port[NI_MAXSERV];
 
-    if (sa->ss_family == AF_INET6) {
-        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)sa;
-        (void)inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
-        (void)snprintf(ret_text, size, "[%s]:%u", host, (unsigned)ntohs(six->sin6_port));
-    } else {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)sa;
-        (void)inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
-        (void)snprintf(ret_text, size, "%s:%u", host, (unsigned)ntohs(four->sin_port));
-    }
+    if (getnameinfo((const struct sockaddr *)sa, len, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return;
+    (void)snprintf(ret_text, size, sa->ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 /* The error of a bind(2) in words that say what to do. */
@@ -172,7 +168,7 @@ static loci_rc open_tcp(const char *address, int backlog, loci_listener *ret, lo
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
     LOCI_AUTO(free_addresses) struct addrinfo *all = NULL;
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = { 0 };
     socklen_t bound_len = sizeof bound;
     char host[LOCI_HOST_BYTES + 1], port[8];
     loci_host parsed;
@@ -195,7 +191,7 @@ static loci_rc open_tcp(const char *address, int backlog, loci_listener *ret, lo
         return bind_fail(errno, address, err);
 
     *ret = (loci_listener){ .fd = fd };
-    print_address(&bound, ret->address, sizeof ret->address);
+    print_address(&bound, bound_len, ret->address, sizeof ret->address);
     (void)snprintf(ret->host, sizeof ret->host, parsed.ipv6 ? "[%s]" : "%s", host);
     fd = -1;
     return LOCI_OK;

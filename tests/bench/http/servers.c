@@ -125,7 +125,7 @@ static void *loop(void *cls)
 static bool start_epoll(char *ret_address, size_t size)
 {
     static int listener;
-    unsigned port;
+    unsigned port = 0;
     pthread_t thread;
 
     listener = listen_anywhere(&port);
@@ -160,7 +160,7 @@ static enum MHD_Result bare(void *cls, struct MHD_Connection *mhd, const char *u
 
 static bool start_bare(char *ret_address, size_t size)
 {
-    unsigned port;
+    unsigned port = 0;
     int listener = listen_anywhere(&port);
 
     (void)snprintf(ret_address, size, "127.0.0.1:%u", port);
