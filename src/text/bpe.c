@@ -1,6 +1,7 @@
 #include "text/bpe.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "text/bpe_merge.h"
 #include "text/bpe_split.h"
 #include "text/dict.h"
@@ -11,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utf8proc.h>
 
 struct loci_bpe {
     loci_dict dict;
@@ -222,21 +222,6 @@ loci_rc loci_bpe_encode(const loci_bpe *bpe, loci_str text, loci_arena *arena,
     return LOCI_OK;
 }
 
-/* The nearest end of a character at or before `at`. */
-static size_t char_border(loci_str text, size_t at)
-{
-    const uint8_t *bytes = (const uint8_t *)text.ptr;
-    utf8proc_int32_t c;
-
-    for (size_t back = 1; back < 4 && back <= at && at < text.len; back++) {
-        size_t rest = text.len - (at - back);
-        utf8proc_ssize_t n = utf8proc_iterate(bytes + at - back, rest < 4 ? (long)rest : 4, &c);
-        if (n > (utf8proc_ssize_t)back) return at - back;
-        if (n > 0) break;
-    }
-    return at;
-}
-
 /* The offset after the first `limit` tokens; text.len when there are no more. */
 static loci_rc offset_of(const loci_bpe *bpe, loci_str text, size_t limit, size_t *ret_offset,
                          loci_err *err)
@@ -268,7 +253,7 @@ loci_rc loci_bpe_cut(const loci_bpe *bpe, loci_str text, size_t limit, size_t *r
         size_t offset, count;
         loci_rc rc = offset_of(bpe, text, limit > less ? limit - less : 0, &offset, err);
         if (rc) return rc;
-        loci_str head = loci_str_sub(text, 0, char_border(text, offset));
+        loci_str head = loci_utf8_cut(text, offset);
         rc = loci_bpe_count(bpe, head, &count, err);
         if (rc) return rc;
         if (count > limit) continue;

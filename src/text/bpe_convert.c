@@ -9,7 +9,8 @@
 typedef struct table {
     loci_str *words; /* by rank; len 0 where none came yet */
     uint8_t *bytes;  /* all of them */
-    size_t room, used;
+    size_t lines;    /* room in words */
+    size_t used;     /* of bytes */
     size_t count;
     uint64_t highest;
 } table;
@@ -58,7 +59,7 @@ static loci_rc read_line(table *t, loci_str line, size_t number, loci_err *err)
 
     if (!loci_str_cut(&rest, ' ', &base64) || !loci_str_to_u64(rest, &rank))
         return loci_fail(err, LOCI_ECORRUPT, "token list: line %zu is not 'base64 rank'", number);
-    if (rank >= LOCI_DICT_WORDS || t->words[rank].len)
+    if (rank >= t->lines || t->words[rank].len)
         return loci_fail(err, LOCI_ECORRUPT, "token list: rank on line %zu is doubled or too high",
                          number);
     size_t len = decode_base64(base64, t->bytes + t->used);
@@ -87,6 +88,14 @@ static loci_rc read_lines(table *t, loci_str text, loci_err *err)
     return LOCI_OK;
 }
 
+static size_t count_lines(loci_str text)
+{
+    size_t lines = 1;
+
+    for (size_t i = 0; i < text.len; i++) lines += text.ptr[i] == '\n';
+    return lines;
+}
+
 loci_rc loci_bpe_convert(loci_str tiktoken, loci_bpe_scheme scheme, loci_buf *out, loci_err *err)
 {
     LOCI_AUTO(table_done) table t = { 0 };
@@ -94,7 +103,8 @@ loci_rc loci_bpe_convert(loci_str tiktoken, loci_bpe_scheme scheme, loci_buf *ou
 
     /* One spare group of base64, because the padding of a line is decoded before it is cut off. */
     t.bytes = loci_zalloc(tiktoken.len + 3);
-    t.words = loci_zalloc(LOCI_DICT_WORDS * sizeof *t.words);
+    t.lines = count_lines(tiktoken);
+    t.words = loci_zalloc(t.lines * sizeof *t.words);
     if (!t.bytes || !t.words) return loci_fail(err, LOCI_ENOMEM, "out of memory");
     loci_rc rc = read_lines(&t, tiktoken, err);
     if (rc) return rc;

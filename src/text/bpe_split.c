@@ -11,6 +11,8 @@
  */
 #include "text/bpe_split.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 #include <utf8proc.h>
 
@@ -124,15 +126,12 @@ static unsigned peek(loci_str text, size_t at, size_t *ret_size)
 {
     *ret_size = 1;
     if (at >= text.len) return NOTHING;
-    const uint8_t *p = (const uint8_t *)text.ptr + at;
-    if (*p < 0x80) return ascii[*p];
+    uint8_t byte = (uint8_t)text.ptr[at];
+    if (byte < 0x80) return ascii[byte];
 
-    utf8proc_int32_t c;
-    size_t rest = text.len - at;
-    utf8proc_ssize_t n = utf8proc_iterate(p, rest < 4 ? (utf8proc_ssize_t)rest : 4, &c);
-    if (n <= 0) return OTHER;
-    *ret_size = (size_t)n;
-    return class_of((uint32_t)c);
+    uint32_t code;
+    *ret_size = loci_utf8_decode((loci_str){ text.ptr + at, text.len - at }, &code);
+    return code == LOCI_UTF8_BAD ? OTHER : class_of(code);
 }
 
 /* The end of the run of characters in `set` that starts at `at`. */

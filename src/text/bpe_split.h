@@ -4,7 +4,7 @@
  * Not here: merging (text/bpe.h).
  * Owns:     nothing.
  * Threads:  pure functions.
- * Errors:   cannot fail; any bytes are legal. A byte that is not UTF-8 counts as U+FFFD.
+ * Errors:   cannot fail; any bytes are legal. What is not UTF-8 counts as U+FFFD.
  *
  * Over a whole text the cost is linear: a piece may look ahead past its end, but what it looked at
  * and did not take is taken by at most two following pieces.
