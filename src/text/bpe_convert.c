@@ -1,16 +1,14 @@
 /* From the published table of a token scheme to ours. The published form is one line per token:
  * its bytes in base64, a space, its rank. Ours is a loci_dict whose ids are the ranks. */
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "text/bpe.h"
 #include "text/dict.h"
 
-#include <string.h>
-
 typedef struct table {
     loci_str *words; /* by rank; len 0 where none came yet */
-    uint8_t *bytes;  /* all of them */
     size_t lines;    /* room in words */
-    size_t used;     /* of bytes */
+    loci_buf bytes;  /* of all words; has all its room from the start, so that it stays in place */
     size_t count;
     uint64_t highest;
 } table;
@@ -18,43 +16,31 @@ typedef struct table {
 static void table_done(table *t)
 {
     loci_free(t->words);
-    loci_free(t->bytes);
+    loci_buf_done(&t->bytes);
 }
 
-static int sextet(char c)
+static size_t count_lines(loci_str text)
 {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    if (c == '+') return 62;
-    return c == '/' ? 63 : -1;
+    size_t lines = 1;
+
+    for (size_t i = 0; i < text.len; i++) lines += text.ptr[i] == '\n';
+    return lines;
 }
 
-/* Strict base64 with padding. Returns the number of bytes written (at most 3/4 of the text), or 0
- * for what is not base64 or empty. */
-static size_t decode_base64(loci_str text, uint8_t *out)
+static loci_rc table_init(table *t, loci_str text, loci_err *err)
 {
-    size_t used = 0, padding = 0;
-
-    if (text.len % 4 != 0) return 0;
-    while (padding < 2 && text.len > padding && text.ptr[text.len - 1 - padding] == '=') padding++;
-    for (size_t i = 0; i < text.len; i += 4) {
-        uint32_t bits = 0;
-        for (size_t k = i; k < i + 4; k++) {
-            int six = k < text.len - padding ? sextet(text.ptr[k]) : 0;
-            if (six < 0) return 0;
-            bits = bits << 6 | (uint32_t)six;
-        }
-        out[used++] = (uint8_t)(bits >> 16);
-        out[used++] = (uint8_t)(bits >> 8);
-        out[used++] = (uint8_t)bits;
-    }
-    return used - padding;
+    loci_buf_init(&t->bytes, text.len + 1);
+    t->lines = count_lines(text);
+    t->words = loci_zalloc(t->lines * sizeof *t->words);
+    if (!t->words || !loci_buf_reserve(&t->bytes, text.len + 1))
+        return loci_fail(err, LOCI_ENOMEM, "out of memory");
+    return LOCI_OK;
 }
 
 static loci_rc read_line(table *t, loci_str line, size_t number, loci_err *err)
 {
     loci_str base64, rest = line;
+    size_t start = t->bytes.len;
     uint64_t rank;
 
     if (!loci_str_cut(&rest, ' ', &base64) || !loci_str_to_u64(rest, &rank))
@@ -62,11 +48,9 @@ static loci_rc read_line(table *t, loci_str line, size_t number, loci_err *err)
     if (rank >= t->lines || t->words[rank].len)
         return loci_fail(err, LOCI_ECORRUPT, "token list: rank on line %zu is doubled or too high",
                          number);
-    size_t len = decode_base64(base64, t->bytes + t->used);
-    if (len == 0)
+    if (loci_base64_decode(LOCI_BASE64, base64, &t->bytes, NULL) || t->bytes.len == start)
         return loci_fail(err, LOCI_ECORRUPT, "token list: line %zu is not base64", number);
-    t->words[rank] = (loci_str){ (const char *)t->bytes + t->used, len };
-    t->used += len;
+    t->words[rank] = (loci_str){ t->bytes.ptr + start, t->bytes.len - start };
     t->count++;
     if (rank > t->highest) t->highest = rank;
     return LOCI_OK;
@@ -88,25 +72,14 @@ static loci_rc read_lines(table *t, loci_str text, loci_err *err)
     return LOCI_OK;
 }
 
-static size_t count_lines(loci_str text)
-{
-    size_t lines = 1;
-
-    for (size_t i = 0; i < text.len; i++) lines += text.ptr[i] == '\n';
-    return lines;
-}
-
 loci_rc loci_bpe_convert(loci_str tiktoken, loci_bpe_scheme scheme, loci_buf *out, loci_err *err)
 {
     LOCI_AUTO(table_done) table t = { 0 };
     LOCI_AUTO(loci_bpe_closep) loci_bpe *bpe = NULL;
 
-    /* One spare group of base64, because the padding of a line is decoded before it is cut off. */
-    t.bytes = loci_zalloc(tiktoken.len + 3);
-    t.lines = count_lines(tiktoken);
-    t.words = loci_zalloc(t.lines * sizeof *t.words);
-    if (!t.bytes || !t.words) return loci_fail(err, LOCI_ENOMEM, "out of memory");
-    loci_rc rc = read_lines(&t, tiktoken, err);
+    loci_rc rc = table_init(&t, tiktoken, err);
+    if (rc) return rc;
+    rc = read_lines(&t, tiktoken, err);
     if (rc) return rc;
     rc = loci_dict_build(t.words, t.count,
                          scheme == LOCI_BPE_O200K ? LOCI_DICT_O200K : LOCI_DICT_CL100K, out, err);

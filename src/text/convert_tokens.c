@@ -1,50 +1,13 @@
 /* loci-convert-tokens: a published token list in, our mapped token table out. Run at set-up. */
-#include "base/alloc.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fs.h"
 #include "text/bpe.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define MOST_BYTES ((size_t)64 << 20)
-
-static loci_rc read_file(const char *path, loci_buf *out, loci_err *err)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file) return loci_fail(err, LOCI_EIO, "cannot open %s: %s", path, strerror(errno));
-
-    for (size_t n = 1; n > 0;) {
-        char *room = loci_buf_reserve(out, 65536);
-        n = room ? fread(room, 1, 65536, file) : 0;
-        loci_buf_advance(out, n);
-    }
-    bool failed = ferror(file) != 0;
-    (void)fclose(file);
-    if (failed) return loci_fail(err, LOCI_EIO, "cannot read %s", path);
-    return loci_buf_check(out, err);
-}
-
-/* Written beside its place and then renamed, so that a reader never sees half a table. */
-static loci_rc write_file(const char *path, loci_str data, loci_err *err)
-{
-    LOCI_AUTO(loci_buf_done) loci_buf name;
-    loci_buf_init(&name, 4096);
-    loci_buf_printf(&name, "%s.%ld.tmp", path, (long)getpid());
-    loci_rc rc = loci_buf_check(&name, err);
-    if (rc) return rc;
-
-    FILE *file = fopen(name.ptr, "wb");
-    if (!file) return loci_fail(err, LOCI_EIO, "cannot write %s: %s", name.ptr, strerror(errno));
-    bool ok = fwrite(data.ptr, 1, data.len, file) == data.len && fflush(file) == 0 &&
-              fsync(fileno(file)) == 0;
-    ok = fclose(file) == 0 && ok;
-    if (ok && rename(name.ptr, path) == 0) return LOCI_OK;
-    loci_err_set(err, LOCI_EIO, "cannot write %s: %s", path, strerror(errno));
-    (void)unlink(name.ptr);
-    return LOCI_EIO;
-}
 
 static loci_rc check(const char *table, loci_bpe_scheme scheme, loci_err *err)
 {
@@ -54,16 +17,19 @@ static loci_rc check(const char *table, loci_bpe_scheme scheme, loci_err *err)
     return rc ? rc : loci_bpe_verify(bpe, err);
 }
 
+/* The table is no secret: everyone may read it. */
 static loci_rc convert(const char *list, const char *table, loci_bpe_scheme scheme, loci_err *err)
 {
-    LOCI_AUTO(loci_buf_done) loci_buf in;
+    LOCI_AUTO(loci_arena_freep) loci_arena *arena = loci_arena_new(2 * MOST_BYTES);
     LOCI_AUTO(loci_buf_done) loci_buf out;
+    loci_str text;
 
-    loci_buf_init(&in, MOST_BYTES);
     loci_buf_init(&out, MOST_BYTES);
-    loci_rc rc = read_file(list, &in, err);
-    if (!rc) rc = loci_bpe_convert(loci_buf_str(&in), scheme, &out, err);
-    if (!rc) rc = write_file(table, loci_buf_str(&out), err);
+    if (!arena) return loci_fail(err, LOCI_ENOMEM, "out of memory");
+    loci_rc rc = loci_fs_read(arena, list, MOST_BYTES, &text, err);
+    if (!rc) rc = loci_bpe_convert(text, scheme, &out, err);
+    if (!rc) rc = loci_fs_write_private(table, loci_buf_str(&out), err);
+    if (!rc && chmod(table, 0644) != 0) rc = loci_fail(err, LOCI_EIO, "cannot share %s", table);
     return rc ? rc : check(table, scheme, err);
 }
 
