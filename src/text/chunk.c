@@ -24,6 +24,11 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ',';
+}
+
 /* Does a sentence end right before `at`: a mark, and perhaps closing quotes or brackets after it?
  */
 static bool sentence_ends(loci_str text, size_t at)
@@ -44,6 +49,7 @@ static bool sentence_ends(loci_str text, size_t at)
                                          "\xEF\xBD\xA1" };
     loci_str before = loci_str_sub(text, 0, at);
 
+    if (at == 0 || is_plain(text.ptr[at - 1])) return false; /* the usual case, at once */
     for (size_t round = 0, i = 0; round < 3 && i < LOCI_COUNT(closers); i++) {
         if (!loci_str_ends(before, loci_str_from(closers[i]))) continue;
         before.len -= strlen(closers[i]);

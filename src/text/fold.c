@@ -14,8 +14,10 @@ static void fold_char(uint32_t c, loci_buf *out)
 
     utf8proc_ssize_t n =
         utf8proc_decompose_char((utf8proc_int32_t)c, parts, PARTS, UTF8PROC_CASEFOLD, NULL);
-    for (utf8proc_ssize_t i = 0; i < n && i < PARTS; i++)
-        loci_buf_add(out, (loci_str){ bytes, loci_utf8_encode((uint32_t)parts[i], bytes) });
+    for (utf8proc_ssize_t i = 0; i < n && i < PARTS; i++) {
+        size_t len = loci_utf8_encode((uint32_t)parts[i], bytes);
+        loci_buf_add(out, (loci_str){ bytes, len });
+    }
 }
 
 void loci_fold_case(loci_str text, loci_buf *out)
@@ -75,29 +77,42 @@ static bool may_have_accent(uint32_t c)
     return c != CYRILLIC_SHORT_I && (c < 0x3000 || c > 0xD7A3);
 }
 
+/* Write `c` (no ASCII) without its accents; returns how many bytes. */
+static size_t strip(uint32_t c, char out[PARTS * 4])
+{
+    utf8proc_int32_t parts[PARTS] = { (utf8proc_int32_t)c };
+    utf8proc_ssize_t n = 1;
+    size_t len = 0;
+
+    const char *base = base_of(c);
+    if (base) {
+        len = strlen(base);
+        memcpy(out, base, len);
+        return len;
+    }
+    if (may_have_accent(c))
+        n = utf8proc_decompose_char(parts[0], parts, PARTS, UTF8PROC_DECOMPOSE, NULL);
+    for (utf8proc_ssize_t i = 0; i < n && i < PARTS; i++)
+        if (parts[i] < 0x80 || !is_accent((uint32_t)parts[i]))
+            len += loci_utf8_encode((uint32_t)parts[i], out + len);
+    return len;
+}
+
 size_t loci_fold_accents(loci_str word, char *out, size_t room)
 {
+    char bytes[PARTS * 4];
     size_t used = 0;
     uint32_t c;
 
     for (size_t at = 0; at < word.len;) {
-        char bytes[PARTS * 4];
-        size_t len = 0;
+        if ((unsigned char)word.ptr[at] < 0x80) {
+            if (used == room) break;
+            out[used++] = word.ptr[at++];
+            continue;
+        }
         at += loci_utf8_decode((loci_str){ word.ptr + at, word.len - at }, &c);
         if (c == LOCI_UTF8_BAD) continue;
-        const char *base = base_of(c);
-        utf8proc_int32_t parts[PARTS] = { (utf8proc_int32_t)c };
-        utf8proc_ssize_t n = 1;
-        if (base) {
-            len = strlen(base);
-            memcpy(bytes, base, len);
-            n = 0;
-        } else if (c >= 0x80 && may_have_accent(c)) {
-            n = utf8proc_decompose_char(parts[0], parts, PARTS, UTF8PROC_DECOMPOSE, NULL);
-        }
-        for (utf8proc_ssize_t i = 0; i < n && i < PARTS; i++)
-            if (parts[i] < 0x80 || !is_accent((uint32_t)parts[i]))
-                len += loci_utf8_encode((uint32_t)parts[i], bytes + len);
+        size_t len = strip(c, bytes);
         if (len > room - used) break;
         memcpy(out + used, bytes, len);
         used += len;

@@ -167,6 +167,19 @@ static loci_rc end_cluster(scan *s)
     return rc;
 }
 
+/* The last unit of a run of bigrams; a run of one is a word by itself. */
+static loci_rc end_pairs(scan *s)
+{
+    gather g = { 0 };
+
+    if (s->pair.len == 0) return LOCI_OK;
+    bool alone = s->pair_alone;
+    add(&g, (loci_str){ s->pair.bytes, s->pair.len }, s->pair_start, s->pair.end);
+    s->pair.len = 0;
+    g.digits = true; /* not stemmed */
+    return alone ? emit(s, &g, s->position++) : LOCI_OK;
+}
+
 static bool in_word(const loci_words_char *c)
 {
     return c->kind == LOCI_WORDS_LETTER || c->kind == LOCI_WORDS_DIGIT;
@@ -196,6 +209,33 @@ static loci_rc take_letter(scan *s, const loci_words_char *c, size_t at)
     s->last = c->kind;
     s->last_upper = c->upper;
     s->last_lower = c->lower;
+    return rc;
+}
+
+/* How many letters a-z stand at `at`, not counting one that a mark may follow. Texts are mostly
+ * such runs, so they are taken whole. */
+static size_t lower_run(loci_str text, size_t at)
+{
+    size_t end = at;
+
+    while (end < text.len && text.ptr[end] >= 'a' && text.ptr[end] <= 'z') end++;
+    if (end > at && end < text.len && (unsigned char)text.ptr[end] >= 0x80) end--;
+    return end - at;
+}
+
+static loci_rc take_run(scan *s, size_t at, size_t len)
+{
+    loci_rc rc = end_pairs(s);
+
+    for (gather *g = &s->part;; g = &s->joined) {
+        size_t fits = sizeof g->text - g->len < len ? sizeof g->text - g->len : len;
+        add(g, (loci_str){ s->text.ptr + at, g->full ? 0 : fits }, at, at + len);
+        g->full = g->full || fits < len;
+        if (g == &s->joined) break;
+    }
+    s->last = LOCI_WORDS_LETTER;
+    s->last_upper = false;
+    s->last_lower = true;
     return rc;
 }
 
@@ -244,19 +284,6 @@ static loci_rc take_apostrophe(scan *s, const loci_words_char *c, size_t *next)
     return LOCI_OK;
 }
 
-/* The last unit of a run of bigrams; a run of one is a word by itself. */
-static loci_rc end_pairs(scan *s)
-{
-    gather g = { 0 };
-
-    if (s->pair.len == 0) return LOCI_OK;
-    bool alone = s->pair_alone;
-    add(&g, (loci_str){ s->pair.bytes, s->pair.len }, s->pair_start, s->pair.end);
-    s->pair.len = 0;
-    g.digits = true; /* not stemmed */
-    return alone ? emit(s, &g, s->position++) : LOCI_OK;
-}
-
 static loci_rc take_bigram(scan *s, const loci_words_char *c, size_t at)
 {
     gather g = { 0 };
@@ -301,9 +328,16 @@ loci_rc loci_words_each(loci_words *words, loci_str text, loci_words_flags flags
         return loci_fail(err, LOCI_ELIMIT, "text of %zu bytes: the most is %zu", text.len,
                          LOCI_WORDS_TEXT_BYTES);
     for (size_t at = 0, next; at < text.len; at = next) {
-        loci_words_char_read(text, at, &c);
-        next = c.end;
-        loci_rc rc = take(&s, &c, at, &next);
+        loci_rc rc;
+        size_t run = lower_run(text, at);
+        next = at + run;
+        if (run > 0) {
+            rc = take_run(&s, at, run);
+        } else {
+            loci_words_char_read(text, at, &c);
+            next = c.end;
+            rc = take(&s, &c, at, &next);
+        }
         if (rc) return rc;
     }
     loci_rc rc = end_pairs(&s);
