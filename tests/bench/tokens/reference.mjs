@@ -14,5 +14,5 @@ for (let i = 0; i < 5; i++) {
     count = encoding.encode_ordinary(text).length;
     best = Math.min(best, Number(process.hrtime.bigint() - start) / 1e9);
 }
-console.log(`tiktoken  ${"ordinary text".padEnd(22)} ${String(bytes).padStart(9)} bytes ` +
+console.log(`tiktoken  ${"ordinary text, ids".padEnd(22)} ${String(bytes).padStart(9)} bytes ` +
     `${String(count).padStart(8)} tokens ${(bytes / 1e6 / best).toFixed(1).padStart(8)} MB/s`);
