@@ -82,8 +82,9 @@ LOCI_MUST loci_rc loci_config_set_flag(loci_config *config, const char *flag, lo
 
 /* Values. Asking for a name that is not in the table, or for the wrong kind, is a bug of ours and
  * asserts. Texts have a NUL behind them and live as long as the config. */
-loci_str loci_config_text(const loci_config *config, const char *name); /* STRING, PATH, LIST */
-int64_t loci_config_int(const loci_config *config, const char *name);   /* INT, SIZE, DURATION */
+loci_str loci_config_text(const loci_config *config,
+                          const char *name); /* STRING, PATH, LIST; the word of an ENUM */
+int64_t loci_config_int(const loci_config *config, const char *name); /* INT, SIZE, DURATION */
 bool loci_config_bool(const loci_config *config, const char *name);
 size_t loci_config_enum(const loci_config *config, const char *name); /* position in `words` */
 double loci_config_float(const loci_config *config, const char *name);

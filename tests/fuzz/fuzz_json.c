@@ -50,20 +50,14 @@ static bool same(const loci_json *a, const loci_json *b)
 {
     if (a->type != b->type) return false;
     switch (a->type) {
-    case LOCI_JSON_NULL:
-        return true;
-    case LOCI_JSON_BOOL:
-        return a->boolean == b->boolean;
-    case LOCI_JSON_INT:
-        return a->integer == b->integer;
-    case LOCI_JSON_REAL:
-        return memcmp(&a->real, &b->real, sizeof a->real) == 0;
+    case LOCI_JSON_NULL: return true;
+    case LOCI_JSON_BOOL: return a->boolean == b->boolean;
+    case LOCI_JSON_INT: return a->integer == b->integer;
+    case LOCI_JSON_REAL: return memcmp(&a->real, &b->real, sizeof a->real) == 0;
     case LOCI_JSON_STRING:
         return loci_str_eq(a->string, b->string) && a->string.ptr[a->string.len] == '\0';
-    case LOCI_JSON_ARRAY:
-        return same_items(a, b);
-    case LOCI_JSON_OBJECT:
-        return same_members(a, b);
+    case LOCI_JSON_ARRAY: return same_items(a, b);
+    case LOCI_JSON_OBJECT: return same_members(a, b);
     }
     return false;
 }
