@@ -119,8 +119,9 @@ static loci_rc join_origin(loci_config *config, const loci_config_key *key, cons
 static loci_rc set(loci_config *config, size_t i, loci_str text, place where, loci_err *err)
 {
     const loci_config_key *key = &config->keys[i];
-    loci_config_number number;
-    loci_str kept, origin = loci_arena_str(config->arena, loci_str_from(where.origin));
+    loci_config_number number = { 0 };
+    loci_str kept = { NULL, 0 };
+    loci_str origin = loci_arena_str(config->arena, loci_str_from(where.origin));
 
     if (!origin.ptr) return loci_arena_fail(config->arena, err);
     loci_rc rc = check_text(key, text, where.origin, err);

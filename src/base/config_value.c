@@ -43,19 +43,22 @@ static bool parse_with_unit(loci_str text, const unit *units, size_t count, int6
  * result is the nearest double, whatever the locale is. */
 static bool parse_float(loci_str text, double *ret)
 {
-    bool minus = text.len && text.ptr[0] == '-';
-    loci_str rest = loci_str_sub(text, minus, text.len), whole;
+    bool minus = text.len && text.ptr[0] == '-', point = false;
+    loci_str rest = loci_str_sub(text, minus, text.len);
     double mantissa = 0, scale = 1;
+    size_t digits = 0;
 
-    if (!loci_str_cut(&rest, '.', &whole) || whole.len == 0) return false;
-    if (rest.ptr && rest.len == 0) return false;
-    if (whole.len + rest.len > 15) return false;
-    for (size_t i = 0; i < whole.len + rest.len; i++) {
-        char c = i < whole.len ? whole.ptr[i] : rest.ptr[i - whole.len];
-        if (!is_digit(c)) return false;
-        mantissa = mantissa * 10 + (c - '0');
-        if (i >= whole.len) scale *= 10;
+    for (size_t i = 0; i < rest.len; i++) {
+        char c = rest.ptr[i];
+        if (c == '.' && !point && digits > 0 && i + 1 < rest.len) {
+            point = true;
+            continue;
+        }
+        if (!is_digit(c) || ++digits > 15) return false;
+        mantissa = mantissa * 10 + (double)(c - '0');
+        if (point) scale *= 10;
     }
+    if (digits == 0) return false;
     *ret = (minus ? -mantissa : mantissa) / scale;
     return true;
 }

@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <string.h>
 
 /* Looking an algorithm up costs libcrypto more than hashing a short text, so it happens once. The
  * two live as long as the process. */

@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/date.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static atomic_int level_now = LOCI_LOG_INFO;
@@ -122,15 +122,10 @@ static void add_pair(line *l, const loci_kv *pair)
 
 static void add_time(line *l)
 {
-    int64_t now = loci_clock_now();
-    time_t seconds = (time_t)(now / LOCI_SECOND);
-    struct tm t;
-    char text[64];
+    loci_date_text text;
 
-    (void)gmtime_r(&seconds, &t);
-    size_t n = strftime(text, sizeof text, "ts=%Y-%m-%dT%H:%M:%S", &t);
-    int m = snprintf(text + n, sizeof text - n, ".%06dZ", (int)(now % LOCI_SECOND));
-    add(l, (loci_str){ text, n + (m > 0 ? (size_t)m : 0) });
+    add(l, LOCI_STR("ts="));
+    add(l, loci_date_print(LOCI_DATE_MICROS, loci_clock_now(), NULL, &text));
 }
 
 void loci_log_write(loci_log_level level, const char *room, const char *message,
