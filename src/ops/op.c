@@ -9,12 +9,6 @@
 
 enum { SCHEMA_BYTES = 16 << 20 }; /* all schemas of all operations */
 
-struct loci_ops {
-    loci_arena *arena;
-    loci_op_info *infos; /* sorted by name */
-    size_t count;
-};
-
 /* Fields that the flags add, so that no row repeats them. */
 static const struct added_field {
     unsigned flag;
@@ -29,6 +23,13 @@ static const struct added_field {
     { LOCI_OP_WRITES, "request_id",
       "{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,\"description\":"
       "\"Names this call, so that repeating it gives the first answer and writes nothing\"}" },
+};
+
+struct loci_ops {
+    loci_arena *arena;
+    loci_op_info *infos; /* sorted by name */
+    size_t count;
+    loci_schema *added[LOCI_COUNT(added_fields)]; /* parsed once, shared by all */
 };
 
 static bool good_name(loci_str name)
@@ -91,22 +92,32 @@ static loci_rc check_paths(const loci_op_info *info, loci_err *err)
     return LOCI_OK;
 }
 
-static loci_rc add_fields(loci_arena *arena, loci_op_info *info, loci_err *err)
+static loci_rc parse_added(loci_ops *ops, loci_err *err)
 {
     for (size_t i = 0; i < LOCI_COUNT(added_fields); i++) {
-        const struct added_field *field = &added_fields[i];
-        loci_schema *schema;
-        if (!(info->row->flags & field->flag)) continue;
-        if (loci_schema_find(info->input, loci_str_from(field->name))) continue;
-        loci_rc rc = loci_schema_parse(arena, loci_str_from(field->schema), &schema, err);
-        if (!rc) rc = loci_schema_add(arena, info->input, loci_str_from(field->name), schema, err);
+        loci_str text = loci_str_from(added_fields[i].schema);
+        loci_rc rc = loci_schema_parse(ops->arena, text, &ops->added[i], err);
         if (rc) return rc;
     }
     return LOCI_OK;
 }
 
-static loci_rc read_row(loci_arena *arena, const loci_op *op, loci_op_info *ret_info, loci_err *err)
+static loci_rc add_fields(const loci_ops *ops, loci_op_info *info, loci_err *err)
 {
+    for (size_t i = 0; i < LOCI_COUNT(added_fields); i++) {
+        loci_str name = loci_str_from(added_fields[i].name);
+        if (!(info->row->flags & added_fields[i].flag)) continue;
+        if (loci_schema_find(info->input, name)) continue;
+        loci_rc rc = loci_schema_add(ops->arena, info->input, name, ops->added[i], err);
+        if (rc) return rc;
+    }
+    return LOCI_OK;
+}
+
+static loci_rc read_row(const loci_ops *ops, const loci_op *op, loci_op_info *ret_info,
+                        loci_err *err)
+{
+    loci_arena *arena = ops->arena;
     loci_rc rc = check_row(op, err);
     if (rc) return rc;
     ret_info->row = op;
@@ -124,7 +135,7 @@ static loci_rc read_row(loci_arena *arena, const loci_op *op, loci_op_info *ret_
         return rc;
     }
     rc = check_paths(ret_info, err);
-    return rc ? rc : add_fields(arena, ret_info, err);
+    return rc ? rc : add_fields(ops, ret_info, err);
 }
 
 /* The rows of a room stand in order, so that a reader finds them. */
@@ -137,7 +148,7 @@ static loci_rc add_group(loci_ops *ops, loci_op_group group, loci_err *err)
                              op->name ? op->name : "");
         if (i > 0 && strcmp(op[-1].name, op->name) >= 0)
             return loci_fail(err, LOCI_EINVAL, "operation %s: not sorted by name", op->name);
-        loci_rc rc = read_row(ops->arena, op, &ops->infos[ops->count++], err);
+        loci_rc rc = read_row(ops, op, &ops->infos[ops->count++], err);
         if (rc) {
             loci_err_prefix(err, "operation %s", op->name);
             return rc;
@@ -178,7 +189,8 @@ loci_rc loci_ops_new(const loci_op_group *groups, size_t count, loci_ops **ret_o
     ops->arena = loci_arena_new(SCHEMA_BYTES);
     if (!ops->arena) return loci_fail(err, LOCI_ENOMEM, "out of memory");
 
-    loci_rc rc = fill(ops, groups, count, err);
+    loci_rc rc = parse_added(ops, err);
+    if (!rc) rc = fill(ops, groups, count, err);
     if (rc) return rc;
     *ret_ops = LOCI_TAKE(ops);
     return LOCI_OK;
