@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/json_inside.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -83,31 +84,6 @@ void loci_json_array_end(loci_json_writer *w)
     close_level(w, ']');
 }
 
-static bool needs_escape(char c)
-{
-    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
-}
-
-/* How many bytes of `s` can be copied as they are. Eight at a time: the high bit of a byte of
- * `hit` is set when that byte is below 0x20, a quote or a backslash (bytes above a first hit may
- * be marked wrongly; the loop behind looks again). */
-static size_t plain_run(loci_str s)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones * 0x80;
-    size_t i = 0;
-
-    for (; s.len - i >= 8; i += 8) {
-        uint64_t x;
-        memcpy(&x, s.ptr + i, sizeof x);
-        uint64_t quote = x ^ ones * '"', slash = x ^ ones * '\\';
-        uint64_t hit =
-            ((x - ones * 0x20) & ~x) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
-        if (hit & tops) break;
-    }
-    while (i < s.len && !needs_escape(s.ptr[i])) i++;
-    return i;
-}
-
 static void add_escape(loci_buf *out, char c)
 {
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
@@ -126,7 +102,7 @@ static void add_escaped(loci_buf *out, loci_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         loci_str rest = loci_str_sub(s, i, s.len);
-        size_t run = plain_run(rest);
+        size_t run = loci_json_plain_run(rest);
         loci_buf_add(out, loci_str_sub(rest, 0, run));
         i += run;
         if (i < s.len) add_escape(out, s.ptr[i]);
