@@ -1,0 +1,31 @@
+#include "ops/suggest.h"
+
+#include <stdio.h>
+
+/* Two slips of a finger; one in a short name; none in a single letter, where any other letter
+ * would do. */
+static size_t slips_for(size_t len)
+{
+    if (len < 2) return 0;
+    return len < 4 ? 1 : 2;
+}
+
+void loci_suggest_try(loci_suggest *s, loci_str candidate)
+{
+    size_t limit = slips_for(s->wanted.len);
+    size_t distance = loci_str_distance(s->wanted, candidate, limit);
+
+    if (s->wanted.len == 0 || distance > limit) return;
+    if (s->best.len && distance >= s->distance) return;
+    s->best = candidate;
+    s->distance = distance;
+}
+
+loci_suggest_words loci_suggest_text(const loci_suggest *s)
+{
+    loci_suggest_words words = { "" };
+
+    if (s->best.len) /* near names have at most 64 bytes: see loci_str_distance */
+        (void)snprintf(words.text, sizeof words.text, "; did you mean '%.*s'?", LOCI_ARG(s->best));
+    return words;
+}
