@@ -45,6 +45,8 @@ typedef struct loci_driver {
     loci_str (*bytes)(loci_stmt *stmt, unsigned column, bool text);
 
     loci_rc (*checkpoint)(loci_db *db, bool quiet, loci_err *err);
+    /* Write the store as it is to a file that is empty; NULL when the engine cannot. */
+    loci_rc (*copy)(loci_db *db, const char *path, loci_err *err);
 } loci_driver;
 
 extern const loci_driver loci_sqlite_driver, loci_pg_driver;
@@ -112,6 +114,9 @@ struct loci_stmt {
 
 /* Set the end of the call that begins now, from the store's deadline and the transaction's. */
 void loci_driver_call(loci_tx *tx);
+
+/* The same for work that may take long: an hour. */
+void loci_driver_long_call(loci_tx *tx);
 
 /* Microseconds left of the call; 0 when it is over. */
 int64_t loci_driver_left(const loci_tx *tx);

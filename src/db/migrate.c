@@ -1,6 +1,7 @@
 #include "db/migrate.h"
 
 #include "base/clock.h"
+#include "db/copy.h"
 #include "db/dialect.h"
 #include "db/driver.h"
 #include "db/stmt.h"
@@ -84,7 +85,7 @@ static loci_rc run_script(loci_tx *tx, const char *script, loci_err *err)
     loci_buf_init(&text, LOCI_SQL_BYTES);
     while (!rc && loci_dialect_cut(&rest, &one)) {
         loci_buf_clear(&text);
-        loci_driver_call(tx);
+        loci_driver_long_call(tx);
         rc = loci_dialect_translate(tx->db->driver->engine, one, &text, err);
         if (!rc) rc = tx->db->driver->command(tx, text.ptr, err);
         if (!rc) rc = tx->db->driver->settle(tx, err);
@@ -123,6 +124,24 @@ static loci_rc upgrade_room(loci_tx *tx, const loci_db_room *room, int64_t from,
     return rc ? rc : set_version(tx, room, (int64_t)room->migration_count, err);
 }
 
+/* Before tables that hold something are changed, a copy of an SQLite store is left beside it, as
+ * NAME.bak-vN, where N counts the changes so far. It is made under the write lock that the upgrade
+ * holds, so nothing is missing in it. Twice the size of the store must be free, for the copy and
+ * for what the upgrade writes. A PostgreSQL server has its own backups. */
+static loci_rc keep_backup(loci_db *db, const versions *v, loci_err *err)
+{
+    LOCI_AUTO(loci_buf_done) loci_buf path = { 0 };
+    bool holds_something = false;
+
+    for (size_t i = 0; i < db->room_count; i++)
+        holds_something |= v->of[i] > 0 && v->of[i] < (int64_t)db->rooms[i]->migration_count;
+    if (!holds_something || !db->driver->copy) return LOCI_OK;
+    loci_buf_init(&path, LOCI_DB_PATH + 32);
+    loci_buf_printf(&path, "%s.bak-v%lld", db->url, (long long)v->epoch);
+    loci_rc rc = loci_buf_check(&path, err);
+    return rc ? rc : loci_copy_store(db, path.ptr, 2, err);
+}
+
 /* Everything under the lock of row '', so that two processes upgrade one after the other and the
  * second finds nothing to do. */
 static loci_rc upgrade(loci_tx *tx, loci_err *err)
@@ -134,6 +153,7 @@ static loci_rc upgrade(loci_tx *tx, loci_err *err)
     if (!rc) rc = read_versions(tx, &v, err);
     if (!rc) rc = refuse_newer(db, &v, err);
     if (rc || is_current(db, &v)) return rc;
+    rc = keep_backup(db, &v, err);
     for (size_t i = 0; !rc && i < db->room_count; i++)
         rc = upgrade_room(tx, db->rooms[i], v.of[i], err);
     return rc ? rc : run_simple(tx, STMT_BUMP, err);

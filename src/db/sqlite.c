@@ -372,6 +372,24 @@ static loci_rc checkpoint(loci_db *db, bool quiet, loci_err *err)
     return checkpoint_link(tx, quiet, err);
 }
 
+/* VACUUM INTO reads one snapshot, so writers go on meanwhile. It wants no transaction around it. */
+static loci_rc copy(loci_db *db, const char *path, loci_err *err)
+{
+    LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
+    loci_rc rc = loci_tx_begin(db, LOCI_TX_READ, &tx, err);
+    if (rc) return rc;
+
+    rollback(tx);
+    loci_driver_long_call(tx);
+    char *text = sqlite3_mprintf("VACUUM INTO %Q", path);
+    if (!text) return loci_fail(err, LOCI_ENOMEM, "out of memory");
+    rc = run(tx, "PRAGMA query_only=OFF", err);
+    if (!rc) rc = run(tx, text, err);
+    if (run(tx, "PRAGMA query_only=ON", NULL)) tx->broken = true;
+    sqlite3_free(text);
+    return rc;
+}
+
 static loci_rc command(loci_tx *tx, const char *text, loci_err *err)
 {
     return run(tx, text, err);
@@ -499,4 +517,5 @@ const loci_driver loci_sqlite_driver = {
     .i64 = column_i64,
     .bytes = column_bytes,
     .checkpoint = checkpoint,
+    .copy = copy,
 };

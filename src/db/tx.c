@@ -15,6 +15,11 @@ void loci_driver_call(loci_tx *tx)
     tx->call_end = tx->deadline && tx->deadline < end ? tx->deadline : end;
 }
 
+void loci_driver_long_call(loci_tx *tx)
+{
+    tx->call_end = loci_clock_steady() + INT64_C(3600) * LOCI_SECOND;
+}
+
 int64_t loci_driver_left(const loci_tx *tx)
 {
     int64_t left = tx->call_end - loci_clock_steady();
