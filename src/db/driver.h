@@ -83,9 +83,10 @@ struct loci_tx {
     bool broken; /* to be disconnected when it is given back */
     loci_tx_mode mode;
     loci_tx_class failure;
-    unsigned depth;   /* savepoints open */
-    int64_t deadline; /* of the transaction, or 0 */
-    int64_t call_end; /* of the call that is being made */
+    unsigned failures; /* how many there were, to see whether one came */
+    unsigned depth;    /* savepoints open */
+    int64_t deadline;  /* of the transaction, or 0 */
+    int64_t call_end;  /* of the call that is being made */
     loci_stmt **stmts;
     loci_stmt *running; /* statements that have begun, linked by `next` */
 };
@@ -123,6 +124,10 @@ int64_t loci_driver_left(const loci_tx *tx);
 
 /* Note what a failure means; its value is `code`. */
 loci_rc loci_driver_fail(loci_tx *tx, loci_tx_class failure, loci_rc code);
+
+/* loci_tx_release without waiting for what was posted; its failure then comes out of a later call.
+ */
+LOCI_MUST loci_rc loci_driver_release(loci_tx *tx, loci_err *err);
 
 /* LOCI_EINVAL in a process that is not the one that opened the store. */
 LOCI_MUST loci_rc loci_driver_owned(const loci_db *db, loci_err *err);

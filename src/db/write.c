@@ -129,21 +129,26 @@ static size_t gather(loci_writer *w, waiter *leader, loci_write_item **items)
     return n;
 }
 
-/* Run one group with the mutex released, then tell everybody in it and whoever leads next. */
+/* Run one group with the mutex released, and tell everybody in it. Only then comes what nobody
+ * waits for, and the next leader, whose group is the larger for it. */
 static void lead(loci_writer *w, waiter *leader)
 {
     loci_write_item *items[LOCI_WRITE_GROUP];
+    loci_tx *tx = NULL;
     int64_t lane = lane_of(w, leader);
     size_t count = gather(w, leader, items);
 
     (void)pthread_mutex_unlock(&w->mutex);
-    loci_write_group(w->db, items, count);
+    loci_write_group(w->db, items, count, &tx);
     (void)pthread_mutex_lock(&w->mutex);
     for (size_t i = 0; i < count; i++) {
         waiter *x = (waiter *)items[i];
         x->state = DONE;
         if (x != leader) (void)pthread_cond_signal(&x->told);
     }
+    (void)pthread_mutex_unlock(&w->mutex);
+    loci_tx_end(tx);
+    (void)pthread_mutex_lock(&w->mutex);
     stop_leading(w, lane);
     appoint(w);
 }

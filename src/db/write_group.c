@@ -66,6 +66,7 @@ typedef struct group {
     loci_tx *tx;
     loci_write_item *const *items;
     size_t count;
+    bool careful; /* wait at the end of each write, to know whose failure it is */
     org_state orgs[LOCI_WRITE_GROUP];
     size_t org_count;
     const loci_write_item
@@ -237,13 +238,31 @@ static void start_item(loci_write_item *it)
     loci_buf_clear(&it->answer);
 }
 
+/* End the write's savepoint, if it has one: a write that is alone needs none. */
+static loci_rc release(group *g, loci_err *err)
+{
+    if (g->count == 1) return LOCI_OK;
+    return g->careful ? loci_tx_release(g->tx, err) : loci_driver_release(g->tx, err);
+}
+
+/* Take back what a write has done that failed on its own account. In good faith, a failure of the
+ * engine may be a neighbour's. */
+static loci_rc take_back(group *g, const loci_write_item *it, unsigned failures, loci_err *err)
+{
+    loci_rc rc = g->careful ? LOCI_OK : g->db->driver->settle(g->tx, err);
+
+    if (rc) return rc;
+    if (loci_tx_failure(g->tx) != LOCI_TX_FINAL || (!g->careful && g->tx->failures != failures))
+        return loci_fail(err, it->rc, "%s", it->err.msg);
+    while (!rc && g->tx->depth > 0) rc = loci_tx_undo(g->tx, err);
+    return rc;
+}
+
 /* One write of the group. A failure of its own goes into the item and is undone; what is returned
- * is a failure of the whole transaction. A write that is alone needs no savepoint. */
+ * is a failure of the whole transaction. */
 static loci_rc add_item(group *g, loci_write_item *it, loci_err *err)
 {
     org_state *s = NULL;
-    bool alone = g->count == 1;
-    unsigned depth = alone ? 0 : 1;
 
     start_item(it);
     loci_rc rc = lock_org(g, it->request->org, &s, err);
@@ -253,19 +272,15 @@ static loci_rc add_item(group *g, loci_write_item *it, loci_err *err)
                            (long long)it->request->org);
         return LOCI_OK;
     }
-    if (!alone) rc = loci_tx_save(g->tx, err);
+    if (g->count > 1) rc = loci_tx_save(g->tx, err);
     if (rc) return rc;
+    unsigned failures = g->tx->failures;
     it->rc = run_item(g, s, it, &it->err);
-    assert(g->tx->depth == depth || it->rc);
-    if (!it->rc && !alone) it->rc = loci_tx_release(g->tx, &it->err);
-    if (!it->rc) {
-        adopt(g, s, it);
-        return LOCI_OK;
-    }
-    if (loci_tx_failure(g->tx) != LOCI_TX_FINAL) return loci_fail(err, it->rc, "%s", it->err.msg);
-    while (!rc && g->tx->depth > depth) rc = loci_tx_undo(g->tx, err);
-    if (alone || rc) return rc;
-    return loci_tx_undo(g->tx, err);
+    if (!it->rc) it->rc = release(g, &it->err);
+    assert(it->rc || g->tx->depth == 0);
+    if (it->rc) return take_back(g, it, failures, err);
+    adopt(g, s, it);
+    return LOCI_OK;
 }
 
 static loci_rc post_org(group *g, const org_state *s, loci_err *err)
@@ -285,8 +300,9 @@ static loci_rc post_org(group *g, const org_state *s, loci_err *err)
 /* The whole transaction once. *ret_class tells what a failure means. */
 static loci_rc try_once(group *g, loci_tx_class *ret_class, loci_err *err)
 {
-    LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
+    loci_tx *tx = NULL;
 
+    loci_tx_endp(&g->tx);
     g->org_count = 0;
     g->last = NULL;
     loci_rc rc = loci_tx_begin(g->db, LOCI_TX_WRITE, &tx, err);
@@ -308,12 +324,13 @@ static loci_rc try_once(group *g, loci_tx_class *ret_class, loci_err *err)
  * transaction holds as long as it lives, so that the answer is final. */
 static loci_rc find_commit(group *g, bool *ret_there, loci_err *err)
 {
-    LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
     LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
+    loci_tx *tx = NULL;
     org_state *s = NULL;
     const loci_write_item *it = g->last;
-    loci_rc rc = loci_tx_begin(g->db, LOCI_TX_WRITE, &tx, err);
 
+    loci_tx_endp(&g->tx);
+    loci_rc rc = loci_tx_begin(g->db, LOCI_TX_WRITE, &tx, err);
     if (rc) return rc;
     g->tx = tx;
     g->org_count = 0;
@@ -382,20 +399,29 @@ static void fail_all(loci_write_item *const *items, size_t count, const loci_err
     }
 }
 
-void loci_write_group(loci_db *db, loci_write_item *const *items, size_t count)
+void loci_write_group(loci_db *db, loci_write_item *const *items, size_t count, loci_tx **ret_tx)
 {
     group g = { .db = db, .items = items, .count = count };
     loci_tx_class class = LOCI_TX_FINAL;
     loci_err err = { 0 };
 
     assert(count >= 1 && count <= LOCI_WRITE_GROUP);
-    if (try_often(&g, &class, &err) == LOCI_OK) return;
-    /* One of them made the commit fail for good; alone, each shows whether it was that one. */
-    if (count > 1 && class == LOCI_TX_FINAL) {
-        for (size_t i = 0; i < count; i++) loci_write_group(db, &items[i], 1);
-        return;
+    g.careful = count == 1 || db->driver->engine == LOCI_SQLITE;
+    loci_rc rc = try_often(&g, &class, &err);
+    if (rc && class == LOCI_TX_FINAL && !g.careful) {
+        g.careful = true;
+        rc = try_often(&g, &class, &err);
     }
-    fail_all(items, count, &err);
+    /* One of them made the commit itself fail; alone, each shows whether it was that one. */
+    if (rc && class == LOCI_TX_FINAL && count > 1) {
+        for (size_t i = 0; i < count; i++) {
+            loci_tx_endp(&g.tx);
+            loci_write_group(db, &items[i], 1, &g.tx);
+        }
+    } else if (rc) {
+        fail_all(items, count, &err);
+    }
+    *ret_tx = g.tx;
 }
 
 int64_t loci_change_row(loci_change *change)

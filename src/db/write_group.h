@@ -6,6 +6,11 @@
  * Owns:     nothing; an item and its answer belong to the thread that waits for it.
  * Threads:  one group, one thread.
  * Errors:   each item has its own outcome in rc and err.
+ *
+ * In PostgreSQL a group is first run in good faith: what the closures post is not waited for until
+ * the commit, so that a group costs as many round trips as its closures ask questions. If a
+ * statement fails, whose it was cannot be told; then the group is run again with a wait at the end
+ * of each write.
  */
 #ifndef LOCI_DB_WRITE_GROUP_H
 #define LOCI_DB_WRITE_GROUP_H
@@ -22,7 +27,9 @@ typedef struct loci_write_item {
     loci_buf answer;
 } loci_write_item;
 
-/* Run all and fill in each outcome. `count` is 1..LOCI_WRITE_GROUP. */
-void loci_write_group(loci_db *db, loci_write_item *const *items, size_t count);
+/* Run all and fill in each outcome. `count` is 1..LOCI_WRITE_GROUP. What is left to do when
+ * everybody was told, such as copying SQLite's WAL back, happens when the caller ends *ret_tx,
+ * which may be NULL. */
+void loci_write_group(loci_db *db, loci_write_item *const *items, size_t count, loci_tx **ret_tx);
 
 #endif

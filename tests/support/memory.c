@@ -68,7 +68,7 @@ static loci_rc insert(loci_change *c, const passage *p, int64_t row, loci_err *e
     loci_stmt_bind_text(q, 7, c->door);
     loci_stmt_bind_text(q, 8, loci_str_from(p->text));
     loci_stmt_bind_blob(q, 9, loci_str_from(p->id));
-    return loci_stmt_run(q, err);
+    return loci_stmt_post(q, err);
 }
 
 loci_rc memory_add(loci_change *change, void *arg, loci_err *err)

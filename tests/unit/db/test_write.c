@@ -190,7 +190,9 @@ static void a_group_is_one_commit_and_many_outcomes(void **state)
     }
     requests[2].key = requests[5].key = LOCI_STR("same");
     requests[2].input_hash = requests[5].input_hash = LOCI_STR("same");
-    loci_write_group(m.db, list, LOCI_COUNT(p));
+    loci_tx *tx = NULL;
+    loci_write_group(m.db, list, LOCI_COUNT(p), &tx);
+    loci_tx_end(tx);
 
     for (size_t i = 0; i < LOCI_COUNT(p); i++) assert_int_equal(items[i].rc, want[i]);
     assert_string_equal(items[1].err.msg, "p1 was refused");
