@@ -8,7 +8,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
+
+enum { YIELDS = 32 };
 
 typedef enum wait_state { WAITING, TAKEN, LEADS, DONE } wait_state;
 
@@ -28,6 +31,7 @@ struct loci_writer {
     size_t waiting;
     int64_t led[LOCI_DB_CONNECTIONS]; /* organizations whose group is under way; SQLite: 0 */
     size_t led_count, led_most;
+    size_t last_count; /* how many the last group had */
 };
 
 loci_rc loci_writer_new(loci_db *db, loci_writer **ret_writer, loci_err *err)
@@ -129,6 +133,18 @@ static size_t gather(loci_writer *w, waiter *leader, loci_write_item **items)
     return n;
 }
 
+/* Those who were told by the last group are on their way back into the queue; on few cores they
+ * need a moment to run. Let them, as long as they come: no timer, and nothing for a writer alone.
+ */
+static void let_in(loci_writer *w)
+{
+    for (int i = 0; i < YIELDS && w->waiting < w->last_count; i++) {
+        (void)pthread_mutex_unlock(&w->mutex);
+        (void)sched_yield();
+        (void)pthread_mutex_lock(&w->mutex);
+    }
+}
+
 /* Run one group with the mutex released, and tell everybody in it. Only then comes what nobody
  * waits for, and the next leader, whose group is the larger for it. */
 static void lead(loci_writer *w, waiter *leader)
@@ -136,8 +152,9 @@ static void lead(loci_writer *w, waiter *leader)
     loci_write_item *items[LOCI_WRITE_GROUP];
     loci_tx *tx = NULL;
     int64_t lane = lane_of(w, leader);
-    size_t count = gather(w, leader, items);
 
+    let_in(w);
+    size_t count = w->last_count = gather(w, leader, items);
     (void)pthread_mutex_unlock(&w->mutex);
     loci_write_group(w->db, items, count, &tx);
     (void)pthread_mutex_lock(&w->mutex);
