@@ -1,10 +1,10 @@
-/* api/health.h -- the routes that tell whether the server is there.
+/* api/health.h -- the routes that tell how the server is.
  *
- * Here:     /v1/health and its spellings. They need no password.
- * Not here: metrics, the state of the store.
+ * Here:     /v1/health and /v1/ready with their spellings, which need no password; /metrics.
+ * Not here: what an organization holds (the operation status).
  * Owns:     nothing.
- * Threads:  handlers run on the network thread.
- * Errors:   none.
+ * Threads:  /v1/health on the network thread, the others on workers.
+ * Errors:   those of the store. The context is a loci_api.
  */
 #ifndef LOCI_API_HEALTH_H
 #define LOCI_API_HEALTH_H

@@ -1,14 +1,10 @@
 #include "api/server.h"
 
-#include "api/auth.h"
+#include "api/api.h"
 #include "api/health.h"
-#include "api/status.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "net/http.h"
 #include "net/listen.h"
-
-#include <string.h>
 
 enum { TEXTS_MAX = 64 << 10 };
 
@@ -19,8 +15,8 @@ static const char *const outcomes[] = {
 };
 
 struct loci_server {
-    loci_arena *arena; /* the texts below */
-    loci_str password;
+    loci_arena *arena; /* the texts */
+    loci_api api;      /* what handlers get */
     const char *url;
     loci_router *router;
     loci_http_server *http;
@@ -30,20 +26,18 @@ struct loci_server {
 static loci_rc check_caller(void *context, const loci_http_request *request, loci_err *err)
 {
     const loci_server *server = context;
-    loci_credentials credentials = {
-        .authorization = loci_http_header(request, "Authorization"),
-        .bare_password = loci_http_header(request, "X-BARE-PASSWORD"),
-    };
-    return loci_auth_check(server->password, &credentials, err);
+    return loci_api_gate(&server->api, request, err);
 }
 
-/* One line per request, when it is over. The path is logged without its query: that may hold what
- * somebody searched for. */
-static void log_request(void *context, const loci_http_event *event)
+/* One line and one count per request, when it is over. The path is logged without its query: that
+ * may hold what somebody searched for. */
+static void note_request(void *context, const loci_http_event *event)
 {
     loci_log_level level = event->status >= 500 ? LOCI_LOG_ERROR : LOCI_LOG_INFO;
+    loci_server *server = context;
 
-    (void)context;
+    loci_metrics_request(&server->api.metrics, event->path, event->status, event->duration,
+                         event->outcome == LOCI_HTTP_ANSWERED);
     loci_log(level, "net", outcomes[event->outcome], LOCI_KV("id", event->id),
              LOCI_KV("method", event->method), LOCI_KV("path", event->path),
              LOCI_KV("status", event->status), LOCI_KV("us", event->duration),
@@ -57,12 +51,12 @@ static void log_complaint(void *context, const char *text)
     loci_log(LOCI_LOG_DEBUG, "net", "libmicrohttpd", LOCI_KV("text", text));
 }
 
-static loci_rc check_exposure(const loci_config *config, loci_str password, loci_err *err)
+static loci_rc check_exposure(const loci_server *server, const loci_config *config, loci_err *err)
 {
     loci_str listen = loci_config_text(config, "listen");
 
-    if (loci_listen_is_local(listen.ptr) || password.len || loci_config_bool(config, "insecure"))
-        return LOCI_OK;
+    if (loci_listen_is_local(listen.ptr) || loci_config_bool(config, "insecure")) return LOCI_OK;
+    if (server->api.password.len || loci_keyring_seen(server->api.keys)) return LOCI_OK;
     return loci_fail(err, LOCI_EDENIED,
                      "%.*s can be reached from other machines, and nobody would be asked for a "
                      "password; set LOCI_PASSWORD or --password-file, or pass --insecure if "
@@ -70,12 +64,16 @@ static loci_rc check_exposure(const loci_config *config, loci_str password, loci
                      LOCI_ARG(listen));
 }
 
-static loci_rc add_routes(loci_server *server, loci_err *err)
+static loci_rc add_routes(loci_server *server, const loci_server_options *options, loci_err *err)
 {
     loci_rc rc = loci_router_new(&server->router, err);
-    if (rc) return rc;
-    return loci_router_add(server->router, "", loci_health_routes, loci_health_route_count, server,
-                           err);
+    if (!rc)
+        rc = loci_router_add(server->router, "", loci_health_routes, loci_health_route_count,
+                             &server->api, err);
+    for (size_t i = 0; i < options->door_count && !rc; i++)
+        rc = loci_router_add(server->router, "", options->doors[i].routes, options->doors[i].count,
+                             &server->api, err);
+    return rc;
 }
 
 static const char *text_or_null(const loci_config *config, const char *name)
@@ -100,7 +98,7 @@ static loci_http_options http_options(const loci_config *config, loci_server *se
         .connections_per_ip = (unsigned)loci_config_int(config, "connections_per_ip"),
         .workers = (unsigned)loci_config_int(config, "workers"),
         .gate = check_caller,
-        .on_event = log_request,
+        .on_event = note_request,
         .on_message = log_complaint,
         .context = server,
     };
@@ -119,23 +117,36 @@ static loci_rc make_url(loci_server *server, const loci_config *config, loci_err
     return LOCI_OK;
 }
 
-loci_rc loci_server_start(const loci_config *config, loci_str password, loci_server **ret_server,
+/* What the handlers share. */
+static loci_rc open_api(loci_server *server, const loci_server_options *options, loci_err *err)
+{
+    server->api.app = options->app;
+    server->api.password = loci_arena_str(server->arena, options->password);
+    if (!server->api.password.ptr) return loci_arena_fail(server->arena, err);
+    return loci_keyring_new(options->app->db, &server->api.keys, err);
+}
+
+static loci_rc start(loci_server *server, const loci_config *config, loci_err *err)
+{
+    loci_http_options options = http_options(config, server);
+
+    loci_rc rc = loci_http_start(&options, server->router, &server->http, err);
+    return rc ? rc : make_url(server, config, err);
+}
+
+loci_rc loci_server_start(const loci_server_options *options, loci_server **ret_server,
                           loci_err *err)
 {
-    loci_rc rc = check_exposure(config, password, err);
-    if (rc) return rc;
+    const loci_config *config = options->app->config;
     LOCI_AUTO(loci_server_stopp) loci_server *server = loci_zalloc(sizeof *server);
     if (!server) return loci_fail(err, LOCI_ENOMEM, "out of memory");
     server->arena = loci_arena_new(TEXTS_MAX);
     if (!server->arena) return loci_fail(err, LOCI_ENOMEM, "out of memory");
-    server->password = loci_arena_str(server->arena, password);
-    if (!server->password.ptr) return loci_arena_fail(server->arena, err);
 
-    rc = add_routes(server, err);
-    if (rc) return rc;
-    loci_http_options options = http_options(config, server);
-    rc = loci_http_start(&options, server->router, &server->http, err);
-    if (!rc) rc = make_url(server, config, err);
+    loci_rc rc = open_api(server, options, err);
+    if (!rc) rc = check_exposure(server, config, err);
+    if (!rc) rc = add_routes(server, options, err);
+    if (!rc) rc = start(server, config, err);
     if (rc) return rc;
     *ret_server = LOCI_TAKE(server);
     return LOCI_OK;
@@ -151,6 +162,7 @@ void loci_server_stop(loci_server *server)
     if (!server) return;
     loci_http_stop(server->http);
     loci_router_free(server->router);
+    loci_keyring_free(server->api.keys);
     loci_arena_free(server->arena);
     loci_free(server);
 }

@@ -1,7 +1,7 @@
 /* api/status.h -- what an error is called on the wire.
  *
  * Here:     the one table from loci_rc to HTTP status.
- * Not here: writing the reply (api/reply.h).
+ * Not here: writing the reply (api/api.h).
  * Owns:     nothing.
  * Threads:  pure.
  * Errors:   none.

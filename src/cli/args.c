@@ -87,7 +87,9 @@ static loci_rc read_global(reader *r, const loci_option *option, const char *inl
 {
     loci_str name = loci_str_from(option->name);
 
-    if (option->value) return take_value(r, name, inline_value, &r->args->config_file);
+    if (strcmp(option->name, "config") == 0)
+        return take_value(r, name, inline_value, &r->args->config_file);
+    if (strcmp(option->name, "org") == 0) return take_value(r, name, inline_value, &r->args->org);
     if (strcmp(option->name, "json") == 0) r->args->json = true;
     if (strcmp(option->name, "help") == 0) r->args->help = true;
     if (strcmp(option->name, "version") == 0) r->args->version = true;

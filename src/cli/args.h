@@ -21,7 +21,8 @@ typedef struct loci_setting {
 typedef struct loci_args {
     const loci_command *command; /* NULL when none was given */
     bool help, version, json;
-    const char *config_file; /* NULL when not given */
+    const char *config_file; /* NULL when not given, as the next */
+    const char *org;
     struct {
         const loci_option *option;
         const char *value; /* "" for an option without a value */

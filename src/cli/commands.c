@@ -3,6 +3,7 @@
 static const loci_option global_options[] = {
     /* clang-format off */
     { "config",  "FILE", "read settings from FILE instead of the user's configuration" },
+    { "org",     "NAME", "work in this organization (name or id) instead of the default one" },
     { "json",    NULL,   "print JSON instead of text for people" },
     { "help",    NULL,   "explain the command and stop" },
     { "version", NULL,   "print the version and stop" },
@@ -16,6 +17,34 @@ static const loci_option serve_options[] = {
     { NULL, NULL, NULL },
     /* clang-format on */
 };
+
+static const loci_option key_options[] = {
+    /* clang-format off */
+    { "role",  "ROLE",  "what a new key may do: read, write or admin" },
+    { "agent", "AGENT", "a new key acts for this agent alone" },
+    { "node",  "NODE",  "and on this branch of it alone" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const char call_details[] =
+    "The input is one JSON object, or words key=value. A value is read as JSON where the "
+    "operation\n"
+    "takes a number, a truth, a list or an object, and else as text. loci ops OP shows what an\n"
+    "operation takes. Prints its JSON; exits with 1 when it failed.";
+
+static const char org_details[] =
+    "An organization is a tenant: what belongs to one is never seen by another. It is made here "
+    "and\n"
+    "nowhere else. The user id is what clients send in the header user_id to choose it.";
+
+static const char key_details[] =
+    "A key belongs to one organization (--org). With an agent it may act for that agent alone, "
+    "with\n"
+    "a node on that branch alone. It is sent as bearer token. It is shown once and stored only as "
+    "a\n"
+    "hash. A running server forgets a revoked key within seconds. Once a store has had a key, its\n"
+    "server asks everybody for a key or the password.";
 
 static const char serve_details[] =
     "Serves until SIGTERM or SIGINT, then finishes the requests that are running and exits.\n"
@@ -33,12 +62,22 @@ static const loci_command commands[] = {
     { .name = "serve",   .usage = "[--listen HOST:PORT | unix:PATH] [--password-file FILE]",
       .help = "run the server",
       .details = serve_details, .options = serve_options, .run = loci_cli_serve },
+    { .name = "call",    .usage = "OP [JSON | key=value ...]", .help = "run one operation and print its JSON",
+      .details = call_details, .words_min = 1, .words_max = 256, .run = loci_cli_run_call },
+    { .name = "ops",     .usage = "[OP]", .help = "list the operations, or show the schemas of one",
+      .words_max = 1, .run = loci_cli_ops },
+    { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_status },
+    { .name = "org",     .usage = "create NAME | list", .help = "make or list organizations",
+      .details = org_details, .words_min = 1, .words_max = 2, .run = loci_cli_run_org },
+    { .name = "key",     .usage = "create NAME --role ROLE | list | revoke ID", .help = "make, list or revoke API keys",
+      .details = key_details, .options = key_options, .words_min = 1, .words_max = 2,
+      .run = loci_cli_run_key },
     { .name = "config",  .usage = "", .help = "show every setting, its value and where it came from",
       .details = config_details, .run = loci_cli_config },
     { .name = "version", .usage = "", .help = "print the version", .run = loci_cli_version },
     { .name = "help",    .usage = "[COMMAND]", .help = "explain a command, or list them",
       .words_max = 1, .run = loci_cli_help },
-    { .name = "docs",    .usage = "configuration|manual|bash|zsh|fish",
+    { .name = "docs",    .usage = "configuration|operations|manual|bash|zsh|fish",
       .help = "print a generated reference", .words_min = 1, .words_max = 1, .hidden = true,
       .run = loci_cli_docs },
     /* clang-format on */

@@ -1,6 +1,7 @@
 /* Completion scripts for three shells, made from the tables of commands and settings. */
 #include "base/config.h"
 #include "cli/help.h"
+#include "ops/app.h"
 
 #include <string.h>
 
@@ -24,6 +25,22 @@ static void add_command_words(loci_buf *out)
         if (!commands[i].hidden) loci_buf_printf(out, " %s", commands[i].name);
 }
 
+/* What may follow a command besides options: names of commands, operations, verbs. */
+static void add_own_words(loci_buf *out, const loci_command *command)
+{
+    LOCI_AUTO(loci_ops_freep) loci_ops *ops = NULL;
+    loci_ops_filter all = { .toolsets = LOCI_TOOLSET_ALL };
+    const loci_op_info *op;
+
+    if (strcmp(command->name, "help") == 0) add_command_words(out);
+    if (strcmp(command->name, "org") == 0) loci_buf_add_cstr(out, " create list");
+    if (strcmp(command->name, "key") == 0) loci_buf_add_cstr(out, " create list revoke");
+    if (strcmp(command->name, "call") != 0 && strcmp(command->name, "ops") != 0) return;
+    if (loci_table_new(&ops, NULL)) return;
+    for (size_t cursor = 0; (op = loci_ops_next(ops, all, &cursor));)
+        loci_buf_printf(out, " %s", op->row->name);
+}
+
 static void add_bash(loci_buf *out)
 {
     size_t count;
@@ -35,7 +52,7 @@ static void add_bash(loci_buf *out)
         if (commands[i].hidden) continue;
         loci_buf_printf(out, "    %s) words=\"", commands[i].name);
         add_option_words(out, &commands[i]);
-        if (strcmp(commands[i].name, "help") == 0) add_command_words(out);
+        add_own_words(out, &commands[i]);
         loci_buf_add_cstr(out, "\" ;;\n");
     }
     loci_buf_add_cstr(out, "    *) words=\"");
@@ -73,6 +90,7 @@ static void add_zsh(loci_buf *out)
         if (commands[i].hidden) continue;
         loci_buf_printf(out, "    %s) compadd --", commands[i].name);
         add_option_words(out, &commands[i]);
+        add_own_words(out, &commands[i]);
         loci_buf_add_cstr(out, " ;;\n");
     }
     loci_buf_add_cstr(out, "    esac\n    _files\nfi\n");
@@ -101,6 +119,10 @@ static void add_fish(loci_buf *out)
         add_plain(out, commands[i].help);
         loci_buf_add_cstr(out, "'\n");
         add_fish_options(out, commands[i].options, commands[i].name);
+        loci_buf_printf(out, "complete -c loci -n '__fish_seen_subcommand_from %s' -a '",
+                        commands[i].name);
+        add_own_words(out, &commands[i]);
+        loci_buf_add_cstr(out, "'\n");
     }
     add_fish_options(out, loci_global_options(), NULL);
     for (size_t i = 0; i < loci_config_key_count; i++) {

@@ -16,7 +16,7 @@ void loci_help_overview(loci_buf *out)
     const loci_command *commands = loci_commands(&count);
 
     loci_buf_add_cstr(out, "loci: memory for agents\n\n"
-                           "usage: loci [--config FILE] [--json] COMMAND ...\n\n");
+                           "usage: loci [--config FILE] [--org NAME] [--json] COMMAND ...\n\n");
     for (size_t i = 0; i < count; i++)
         if (!commands[i].hidden)
             loci_buf_printf(out, "  %-24s %s\n", commands[i].name, commands[i].help);

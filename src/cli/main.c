@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARENA_MAX = 64 << 20 };
+enum { ARENA_MAX = 1 << 30 };
 
 /* The settings: defaults, file, environment, options. */
 static loci_rc load_config(loci_cli *cli, loci_err *err)
@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     } else {
         exit_code = run_command(&cli);
     }
+    loci_app_close(cli.app);
     loci_config_free(cli.config);
     loci_arena_free(cli.arena);
     return exit_code;

@@ -1,9 +1,11 @@
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int loci_cli_fail(const loci_cli *cli, const loci_err *err, int exit_code)
 {
@@ -34,4 +36,13 @@ int loci_cli_print(const loci_cli *cli, const loci_buf *text)
         return LOCI_EXIT_OK;
     loci_err_set(&err, LOCI_EIO, "cannot write to standard output: %s", strerror(errno));
     return loci_cli_fail(cli, &err, LOCI_EXIT_FAILED);
+}
+
+int loci_cli_rows(const loci_cli *cli, const loci_str *cells, size_t columns, size_t rows)
+{
+    LOCI_AUTO(loci_buf_done) loci_buf text = { 0 };
+
+    loci_buf_init(&text, LOCI_CLI_ANSWER_MAX);
+    loci_table_write(&text, cells, columns, rows, isatty(STDOUT_FILENO));
+    return loci_cli_print(cli, &text);
 }

@@ -1,3 +1,4 @@
+#include "api/ops/routes.h"
 #include "api/server.h"
 #include "base/base64.h"
 #include "base/fs.h"
@@ -87,16 +88,28 @@ static void wait_for_end(sigset_t *ends)
     if (pthread_create(&impatient, NULL, end_at_once, ends) == 0) (void)pthread_detach(impatient);
 }
 
+static loci_rc start_server(loci_cli *cli, loci_server **ret_server, loci_err *err)
+{
+    const loci_server_routes doors[] = {
+        { loci_ops_routes, loci_ops_route_count },
+    };
+    loci_server_options options = { .doors = doors, .door_count = LOCI_COUNT(doors) };
+
+    loci_rc rc = find_password(cli, &options.password, err);
+    if (!rc) rc = loci_cli_open(cli, err);
+    if (rc) return rc;
+    options.app = cli->app;
+    return loci_server_start(&options, ret_server, err);
+}
+
 int loci_cli_serve(loci_cli *cli)
 {
     LOCI_AUTO(loci_server_stopp) loci_server *server = NULL;
-    loci_str password = { 0 };
     loci_err err = { 0 };
     sigset_t ends = block_signals();
 
     loci_log_set_level((loci_log_level)loci_config_enum(cli->config, "log"));
-    loci_rc rc = find_password(cli, &password, &err);
-    if (!rc) rc = loci_server_start(cli->config, password, &server, &err);
+    loci_rc rc = start_server(cli, &server, &err);
     if (rc) return loci_cli_fail(cli, &err, LOCI_EXIT_FAILED);
 
     LOCI_AUTO(loci_buf_done) loci_buf line = { 0 };

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "ops/reference.h"
 
 int loci_cli_version(loci_cli *cli)
 {
@@ -88,6 +89,15 @@ int loci_cli_config(loci_cli *cli)
     return loci_cli_print(cli, &text);
 }
 
+static bool write_operations(loci_buf *out)
+{
+    LOCI_AUTO(loci_ops_freep) loci_ops *ops = NULL;
+
+    if (loci_table_new(&ops, NULL)) return false;
+    loci_reference_page(ops, out);
+    return true;
+}
+
 int loci_cli_docs(loci_cli *cli)
 {
     LOCI_AUTO(loci_buf_done) loci_buf text = { 0 };
@@ -99,10 +109,13 @@ int loci_cli_docs(loci_cli *cli)
         loci_config_docs(loci_config_keys, loci_config_key_count, &text);
     } else if (loci_str_eq(page, LOCI_STR("manual"))) {
         loci_help_manual(&text);
+    } else if (loci_str_eq(page, LOCI_STR("operations")) && write_operations(&text)) {
+        return loci_cli_print(cli, &text);
     } else if (!loci_help_completion(&text, page)) {
-        loci_err_set(&err, LOCI_EINVAL,
-                     "no reference '%.*s'; there are configuration, manual, bash, zsh and fish",
-                     LOCI_ARG(page));
+        loci_err_set(
+            &err, LOCI_EINVAL,
+            "no reference '%.*s'; there are configuration, operations, manual, bash, zsh and fish",
+            LOCI_ARG(page));
         return loci_cli_fail(cli, &err, LOCI_EXIT_USAGE);
     }
     return loci_cli_print(cli, &text);

@@ -14,6 +14,7 @@
 #ifndef LOCI_OPS_CALL_H
 #define LOCI_OPS_CALL_H
 
+#include "access/role.h"
 #include "base/hash.h"
 #include "ops/input.h"
 #include "ops/op.h"
@@ -27,9 +28,6 @@ typedef enum loci_door {
     LOCI_DOOR_REST,
     LOCI_DOOR_MCP,
 } loci_door;
-
-/* Each may do what the ones before it may. */
-typedef enum loci_role { LOCI_ROLE_READ, LOCI_ROLE_WRITE, LOCI_ROLE_ADMIN } loci_role;
 
 /* Which paths of the host a caller may name. */
 typedef enum loci_files {

@@ -4,12 +4,6 @@
 
 enum { KEY_MAX = 200, NAME_SHOWN = 60 };
 
-static const char *const role_names[] = {
-    [LOCI_ROLE_READ] = "read",
-    [LOCI_ROLE_WRITE] = "write",
-    [LOCI_ROLE_ADMIN] = "admin",
-};
-
 static loci_role role_for(unsigned flags)
 {
     if (flags & LOCI_OP_ADMIN) return LOCI_ROLE_ADMIN;
@@ -24,7 +18,7 @@ loci_rc loci_guard_op(const loci_call *call, loci_err *err)
 
     if (who->role < need)
         return loci_fail(err, LOCI_EDENIED, "%s needs the role %s; this key has %s", op->name,
-                         role_names[need], role_names[who->role]);
+                         loci_role_name(need), loci_role_name(who->role));
     if (who->agent_bound && !(op->flags & LOCI_OP_AGENT))
         return loci_fail(err, LOCI_EDENIED,
                          "%s is not about one agent, and this key is bound to agent '%.*s'",

@@ -19,7 +19,7 @@ class Program:
             if name in os.environ:
                 self.env[name] = os.environ[name]
         self.env.update(XDG_CONFIG_HOME=f'{folder}/config', XDG_DATA_HOME=f'{folder}/data',
-                        HOME=folder, NO_COLOR='1')
+                        HOME=folder, NO_COLOR='1', LOCI_CHECK_OUTPUT='true')
 
     def __enter__(self):
         return self

@@ -58,7 +58,8 @@ static void refuses_with_a_hint(void **state)
         { "version --json=1", "option --json takes no value, but got '1'" },
         { "version -x", "unknown option -x; options start with --" },
         { "version now", "version: unexpected word 'now'; usage: loci version " },
-        { "docs", "docs: too few words; usage: loci docs configuration|manual|bash|zsh|fish" },
+        { "docs",
+          "docs: too few words; usage: loci docs configuration|operations|manual|bash|zsh|fish" },
     };
     LOCI_AUTO(loci_arena_freep) loci_arena *a = loci_arena_new(1 << 20);
     (void)state;
