@@ -55,9 +55,10 @@ static const loci_sql statements[] = {
         TREE_AGENT_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, {never}, ?6, 0, ?7, ?8, ?9, "
         "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)", false },
     [TREE_AGENT_BY_ID] = { "it", AGENT_READ "WHERE org = ?1 AND id = ?2 AND ended = {never}", false },
+    /* + 0: else the index that is sorted by created_at is walked, which finds no name. */
     [TREE_AGENT_BY_NAME] = { "it",
         AGENT_READ "WHERE org = ?1 AND name = ?2 AND ended = {never} "
-        "ORDER BY created_at, obj LIMIT 1", false },
+        "ORDER BY created_at + 0, obj LIMIT 1", false },
     [TREE_AGENT_BY_OBJ] = { "iii",
         AGENT_READ "WHERE org = ?1 AND obj = ?2 AND born <= ?3 AND ended > ?3", false },
     [TREE_AGENT_ENDED_ID] = { "it",
