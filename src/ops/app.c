@@ -6,12 +6,14 @@
 #include "db/schema.h"
 #include "db/stmt.h"
 #include "ops/groups.h"
+#include "tree/statements.h"
 
 enum { TEXTS_MAX = 64 << 10 };
 
 /* Every room that has tables or statements, in the order in which their tables build on another. */
 static const loci_db_room *const rooms[] = {
-    &loci_schema_room, &loci_write_room, &loci_access_room, &loci_status_room, NULL,
+    &loci_schema_room, &loci_write_room,  &loci_access_room,
+    &loci_tree_room,   &loci_status_room, NULL,
 };
 
 /* The setting, or the usual place. Its folder is private, because memories are. */

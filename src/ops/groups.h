@@ -13,7 +13,10 @@
 #include "db/db.h"
 #include "ops/op.h"
 
-/* status_ops.c */
+extern const loci_op_group loci_agent_ops; /* agent_ops.c: who remembers, and its branches */
+extern const loci_op_group loci_past_ops;  /* past_ops.c: what changed, and back again */
+
+/* status_ops.c: what the store holds */
 extern const loci_op_group loci_status_ops;
 extern const loci_db_room loci_status_room;
 
