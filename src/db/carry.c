@@ -96,12 +96,6 @@ loci_rc loci_carry_write(const loci_table *table, loci_stmt *row, bool bare, loc
 
     *ret_orphan = versioned && is_orphan(table, row);
     if (*ret_orphan) return LOCI_OK;
-    if (versioned && loci_stmt_i64(row, LOCI_CARRIED_TWIN)) {
-        loci_str id = loci_stmt_text(row, LOCI_CARRIED_ID);
-        return loci_fail(err, LOCI_ECORRUPT,
-                         "two rows of %s have the id %.*s: look at them with the doctor",
-                         table->name, LOCI_ARG(id));
-    }
     loci_json_begin(&w, out);
     loci_json_object(&w);
     loci_json_member_cstr(&w, "table", table->name);

@@ -86,12 +86,34 @@ static loci_rc put_table(work *w, const loci_table *table, int64_t org, int64_t 
     return rc == LOCI_DONE ? LOCI_OK : rc;
 }
 
+/* Two objects with one id could not be told apart by whoever imports this. */
+static loci_rc refuse_twins(work *w, const loci_table *table, int64_t org, loci_err *err)
+{
+    LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
+    bool sqlite = loci_db_engine(loci_tx_db(w->tx)) == LOCI_SQLITE;
+
+    if (!table->has_id) return LOCI_OK;
+    loci_rc rc = loci_table_begin(w->tx, table, sqlite ? LOCI_TABLE_TWINS_SQLITE : LOCI_TABLE_TWINS,
+                                  &q, err);
+    if (rc) return rc;
+    loci_stmt_bind_i64(q, 1, org);
+    rc = loci_stmt_next(q, err);
+    if (rc) return rc == LOCI_DONE ? LOCI_OK : rc;
+    loci_str id = loci_stmt_text(q, 0);
+    return loci_fail(err, LOCI_ECORRUPT,
+                     "two rows of %s have the id %.*s: look at them with the doctor", table->name,
+                     LOCI_ARG(id));
+}
+
 static loci_rc put_org(work *w, int64_t org, int64_t agent, loci_err *err)
 {
     loci_rc rc = LOCI_OK;
 
-    for (size_t i = 0; !rc && i < loci_table_count; i++)
-        if (wanted(w, &loci_tables[i], agent)) rc = put_table(w, &loci_tables[i], org, agent, err);
+    for (size_t i = 0; !rc && i < loci_table_count; i++) {
+        if (!wanted(w, &loci_tables[i], agent)) continue;
+        rc = refuse_twins(w, &loci_tables[i], org, err);
+        if (!rc) rc = put_table(w, &loci_tables[i], org, agent, err);
+    }
     return rc;
 }
 

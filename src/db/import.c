@@ -12,10 +12,19 @@ enum { ARENA = 8 * LOCI_LINE_BYTES, NAMES = 200 };
 
 #define SKEW (24 * 3600 * INT64_C(1000000)) /* how far ahead another clock may be */
 
-enum { STMT_ORG, STMT_ORG_BY_ID, STMT_NEW_ORG, STMT_SET_MODEL, STMT_SET_ORG };
+enum {
+    STMT_WRITTEN = LOCI_IMPORT_STMT_WRITTEN,
+    STMT_ORG,
+    STMT_ORG_BY_ID,
+    STMT_NEW_ORG,
+    STMT_SET_MODEL,
+    STMT_SET_ORG,
+    STMT_ANALYZE
+};
 
 static const loci_sql statements[] = {
     /* clang-format off */
+    [STMT_WRITTEN] = { "", "SELECT count(*) FROM org WHERE ver > 0", false },
     [STMT_ORG] = { "i", "SELECT org, id, ver, model FROM org WHERE org = ?1", false },
     [STMT_ORG_BY_ID] = { "t", "SELECT org, id, ver, model FROM org WHERE id = ?1", false },
     [STMT_NEW_ORG] = { "ttit",
@@ -24,6 +33,7 @@ static const loci_sql statements[] = {
     [STMT_SET_MODEL] = { "it", "UPDATE org SET model = ?2 WHERE org = ?1 AND model IS NULL", false },
     [STMT_SET_ORG] = { "itit",
         "UPDATE org SET name = ?2, created_at = ?3, extra = ?4 WHERE org = ?1 AND ver = 0", false },
+    [STMT_ANALYZE] = { "", "ANALYZE", false },
     /* clang-format on */
 };
 
@@ -43,7 +53,8 @@ typedef struct work {
     loci_import_rows rows;
     loci_carried batch[LOCI_IMPORT_BATCH];
     size_t count;
-    int64_t added, ended; /* by the batch that is being written */
+    int64_t added, ended;  /* by the batch that is being written */
+    int64_t statistics_at; /* after which batch they are gathered next */
     int64_t conflicts;
     loci_buf names; /* of the first conflicts */
     loci_import_result result;
@@ -142,6 +153,24 @@ static int64_t time_of_batch(const work *w)
     return latest;
 }
 
+/* Without statistics, PostgreSQL takes every index that begins with org for as good as another, and
+ * finds a row by id in a pass over the table. So it is told early, and now and then, what there is.
+ */
+static loci_rc gather_statistics(work *w, bool last, loci_err *err)
+{
+    LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
+    LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
+    bool due = last ? w->result.batches > 0 : w->result.batches == w->statistics_at;
+
+    if (loci_db_engine(w->db) != LOCI_POSTGRES || !due) return LOCI_OK;
+    w->statistics_at *= 8;
+    loci_rc rc = loci_tx_begin(w->db, LOCI_TX_WRITE, &tx, err);
+    if (!rc) rc = loci_stmt_begin(tx, &loci_import_room, STMT_ANALYZE, &q, err);
+    if (!rc) rc = loci_stmt_run(q, err);
+    loci_stmt_endp(&q);
+    return rc ? rc : loci_tx_commit(tx, err);
+}
+
 static loci_rc write_batch(work *w, loci_err *err)
 {
     const loci_import_options *o = w->options;
@@ -160,7 +189,7 @@ static loci_rc write_batch(work *w, loci_err *err)
     w->result.added += w->added;
     w->result.ended += w->ended;
     w->result.batches++;
-    return LOCI_OK;
+    return gather_statistics(w, false, err);
 }
 
 static loci_rc tell(work *w, loci_err *err)
@@ -377,7 +406,9 @@ loci_rc loci_import(loci_db *db, loci_writer *writer, const char *path,
     loci_rc rc = loci_lines_open(path, &w->in, err);
     if (!rc) rc = start_pass(w, false, err);
     if (!rc) rc = refuse_conflicts(w, err);
+    w->statistics_at = 4;
     if (!rc) rc = start_pass(w, true, err);
+    if (!rc) rc = gather_statistics(w, true, err);
     if (!rc && ret_result) *ret_result = w->result;
     return rc;
 }

@@ -27,6 +27,9 @@
 /* Statements of this file; give it to loci_db_open beside loci_tables_room and loci_write_room. */
 extern const loci_db_room loci_import_room;
 
+/* Of its statements, one for restore: how many organizations were ever written to. */
+enum { LOCI_IMPORT_STMT_WRITTEN };
+
 enum {
     LOCI_IMPORT_BATCH = 200,           /* most rows in one write */
     LOCI_IMPORT_BATCH_BYTES = 4 << 20, /* and about how many bytes */

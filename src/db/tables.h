@@ -87,6 +87,8 @@ typedef enum loci_table_stmt {
     LOCI_TABLE_INSERT, /* every column, in the order of the table */
     LOCI_TABLE_END,    /* "iiiitt" org, row, ended, ended_ver, ended_who, ended_door */
     LOCI_TABLE_TAG,    /* "itiit" org, tag, row, archive, id: a row of the junction table */
+    LOCI_TABLE_TWINS,  /* "i" org: an id that two objects have, which must not be; PostgreSQL */
+    LOCI_TABLE_TWINS_SQLITE,
     LOCI_TABLE_STMTS
 } loci_table_stmt;
 
@@ -100,7 +102,6 @@ enum {
     LOCI_CARRIED_BORN,
     LOCI_CARRIED_ENDED,
     LOCI_CARRIED_FIRST, /* of links: born of the first revision that is there */
-    LOCI_CARRIED_TWIN,  /* 1 when another object has the same id, which must not be */
     LOCI_CARRIED_WHO,
     LOCI_CARRIED_DOOR,
     LOCI_CARRIED_ENDED_WHO,

@@ -41,16 +41,10 @@ static void add_common(maker *m)
 
     loci_buf_add_cstr(&m->text, "t.row, t.obj, t.rev, t.born, t.ended, ");
     if (m->table->has_id)
-        loci_buf_printf(&m->text,
-                        "t.born, CASE WHEN EXISTS (SELECT 1 FROM %s x WHERE x.org = t.org AND "
-                        "x.id = t.id AND x.ended = {never} AND x.obj <> t.obj) OR EXISTS (SELECT 1 "
-                        "FROM %s x WHERE x.org = t.org AND x.id = t.id AND x.ended < {never} AND "
-                        "x.obj <> t.obj) THEN 1 ELSE 0 END",
-                        name, name);
+        loci_buf_add_cstr(&m->text, "t.born");
     else
-        loci_buf_printf(&m->text,
-                        "(SELECT min(x.born) FROM %s x WHERE x.org = t.org AND x.obj = t.obj), 0",
-                        name);
+        loci_buf_printf(
+            &m->text, "(SELECT min(x.born) FROM %s x WHERE x.org = t.org AND x.obj = t.obj)", name);
     loci_buf_add_cstr(&m->text, ", t.who, t.door, t.ended_who, t.ended_door, ");
     loci_buf_add_cstr(&m->text, m->table->has_id ? "t.id" : "CAST(NULL AS TEXT)");
 }
@@ -200,6 +194,31 @@ static void make_tag(maker *m)
                     m->table->junction, m->table->name);
 }
 
+/* In one pass: without statistics, PostgreSQL may find a row by id through any other index that
+ * begins with org, and a look-up for each row would then be a pass for each row. */
+static void make_twins(maker *m)
+{
+    loci_buf_add_cstr(&m->types, "i");
+    loci_buf_printf(&m->text,
+                    "SELECT t.id FROM %s t WHERE t.org = ?1 GROUP BY t.id "
+                    "HAVING min(t.obj) < max(t.obj) LIMIT 1",
+                    m->table->name);
+}
+
+/* SQLite would sort all ids in memory; it always takes the right index. */
+static void make_twins_sqlite(maker *m)
+{
+    const char *name = m->table->name;
+
+    loci_buf_add_cstr(&m->types, "i");
+    loci_buf_printf(&m->text,
+                    "SELECT t.id FROM %s t WHERE t.org = ?1 AND (EXISTS (SELECT 1 FROM %s x WHERE "
+                    "x.org = t.org AND x.id = t.id AND x.ended = {never} AND x.obj <> t.obj) OR "
+                    "EXISTS (SELECT 1 FROM %s x WHERE x.org = t.org AND x.id = t.id AND x.ended < "
+                    "{never} AND x.obj <> t.obj)) LIMIT 1",
+                    name, name, name);
+}
+
 typedef void (*make_fn)(maker *m);
 
 /* The maker of a statement, or NULL when the table has no such statement. */
@@ -222,6 +241,10 @@ static make_fn maker_of(const loci_table *t, loci_table_stmt which)
         return versioned ? make_end : NULL;
     case LOCI_TABLE_TAG:
         return t->junction ? make_tag : NULL;
+    case LOCI_TABLE_TWINS:
+        return t->has_id ? make_twins : NULL;
+    case LOCI_TABLE_TWINS_SQLITE:
+        return t->has_id ? make_twins_sqlite : NULL;
     case LOCI_TABLE_STMTS:
         break;
     }

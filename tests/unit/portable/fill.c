@@ -4,9 +4,11 @@
 #include "base/id.h"
 #include "db/carry.h"
 #include "db/catchup.h"
+#include "db/doctor.h"
 #include "db/export.h"
 #include "db/import.h"
 #include "db/lines.h"
+#include "db/purge.h"
 #include "db/schema.h"
 
 #include <libpq-fe.h>
@@ -19,6 +21,8 @@ const loci_db_room *const fill_rooms[] = { &loci_schema_room,
                                            &loci_catchup_room,
                                            &loci_tables_room,
                                            &loci_export_room,
+                                           &loci_doctor_room,
+                                           &loci_purge_room,
                                            &loci_import_room,
 
                                            NULL };
@@ -43,7 +47,7 @@ typedef struct object {
 } object;
 
 typedef struct filling {
-    unsigned seed;
+    unsigned seed, started;
     object objects[OBJECTS];
     size_t count;
     size_t per_table[TABLES];
@@ -279,7 +283,7 @@ static loci_rc add_plain(loci_change *ch, void *arg, loci_err *err)
             LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
             loci_buf bufs[24] = { 0 };
             loci_err e = { 0 };
-            object o = { .table = table, .number = ch->org * 100 + n };
+            object o = { .table = table, .number = ch->org * 100000 + f->started * 10 + n };
             assert_ok(loci_table_begin(ch->tx, table, LOCI_TABLE_INSERT, &q, &e), e);
             for (unsigned i = 0; i < table->column_count; i++) {
                 loci_buf_init(&bufs[i], 4096);
@@ -305,7 +309,7 @@ void fill_store(loci_db *db, int64_t org, unsigned seed, int steps)
     loci_err err = { 0 };
 
     assert_non_null(f);
-    f->seed = seed;
+    f->seed = f->started = seed;
     assert_ok(loci_writer_new(db, &writer, &err), err);
     for (int i = 0; i < steps; i++) {
         choose(f);
