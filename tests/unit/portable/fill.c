@@ -252,7 +252,7 @@ static object *new_object(filling *f)
     *o = (object){ 0 };
     o->table = choose_table(f);
     o->number = (int64_t)f->per_table[index_of(o->table)];
-    (void)snprintf(o->id, sizeof o->id, "%s-%04x-%lld", o->table->name, f->seed & 0xFFFF,
+    (void)snprintf(o->id, sizeof o->id, "%s-%04x-%lld", o->table->name, f->started,
                    (long long)o->number);
     return o;
 }
