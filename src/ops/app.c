@@ -3,8 +3,13 @@
 #include "access/statements.h"
 #include "base/alloc.h"
 #include "base/fs.h"
+#include "db/doctor.h"
+#include "db/export.h"
+#include "db/import.h"
+#include "db/purge.h"
 #include "db/schema.h"
 #include "db/stmt.h"
+#include "db/tables.h"
 #include "ops/groups.h"
 #include "tree/statements.h"
 
@@ -12,36 +17,47 @@ enum { TEXTS_MAX = 64 << 10 };
 
 /* Every room that has tables or statements, in the order in which their tables build on another. */
 static const loci_db_room *const rooms[] = {
-    &loci_schema_room, &loci_write_room,  &loci_access_room,
-    &loci_tree_room,   &loci_status_room, NULL,
+    &loci_schema_room,
+    &loci_write_room,
+    &loci_tables_room,
+    &loci_purge_room,
+    &loci_export_room,
+    &loci_import_room,
+    &loci_doctor_room,
+    &loci_access_room,
+    &loci_tree_room,
+    &loci_status_room,
+    NULL,
 };
 
 /* The setting, or the usual place. Its folder is private, because memories are. */
-static loci_rc find_store(loci_app *app, char *const *env, const char **ret_url, loci_err *err)
+loci_rc loci_app_place(const loci_config *config, char *const *env, loci_arena *arena,
+                       const char **ret_url, loci_db_options *ret_options, loci_err *err)
 {
-    loci_str path = loci_config_text(app->config, "db");
+    loci_str path = loci_config_text(config, "db");
 
     if (path.len == 0) {
-        loci_rc rc = loci_config_store_path(app->arena, env, &path, err);
+        loci_rc rc = loci_config_store_path(arena, env, &path, err);
         if (rc) return rc;
-        loci_str folder = loci_arena_str(app->arena, loci_fs_folder_of(path));
-        if (!folder.ptr) return loci_arena_fail(app->arena, err);
+        loci_str folder = loci_arena_str(arena, loci_fs_folder_of(path));
+        if (!folder.ptr) return loci_arena_fail(arena, err);
         rc = loci_fs_make_folders(folder.ptr, err);
         if (rc) return rc;
     }
     *ret_url = path.ptr;
+    *ret_options = (loci_db_options){
+        .rooms = rooms,
+        .durability = (loci_durability)loci_config_enum(config, "durability"),
+    };
     return LOCI_OK;
 }
 
 static loci_rc open_store(loci_app *app, char *const *env, loci_err *err)
 {
-    loci_db_options options = {
-        .rooms = rooms,
-        .durability = (loci_durability)loci_config_enum(app->config, "durability"),
-    };
+    loci_db_options options;
     const char *url = NULL;
 
-    loci_rc rc = find_store(app, env, &url, err);
+    loci_rc rc = loci_app_place(app->config, env, app->arena, &url, &options, err);
     if (!rc) rc = loci_db_open(url, &options, &app->db, err);
     if (!rc) rc = loci_writer_new(app->db, &app->writer, err);
     return rc;
