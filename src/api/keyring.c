@@ -153,6 +153,7 @@ static loci_rc ask(loci_keyring *ring, const loci_key_hash *hash, loci_arena *ar
     if (rc == LOCI_ENOTFOUND) return loci_fail(err, LOCI_EAUTH, "Unauthorized");
     if (!rc) rc = new_entry(ret_key, &e, err);
     if (rc) return rc;
+    atomic_store(&ring->any, true);
     *ret_touch = true;
     return keep(ring, hash, e, ret_touch, err);
 }

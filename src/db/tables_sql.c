@@ -8,8 +8,10 @@
 
 enum { TABLES = 64 }; /* most tables there will be */
 
+/* The first may be there already: looking back in the tree needs the same. */
 static const char *const migrations[] = {
-    "CREATE INDEX block_link_past ON block_link (org, agent, branch, label) WHERE ended < {never};"
+    "CREATE INDEX IF NOT EXISTS block_link_past ON block_link (org, agent, branch, label) "
+    "  WHERE ended < {never};"
     "CREATE INDEX archive_link_past ON archive_link (org, agent, archive) WHERE ended < {never};",
 };
 
@@ -227,26 +229,16 @@ static make_fn maker_of(const loci_table *t, loci_table_stmt which)
     bool versioned = t->kind == LOCI_TABLE_VERSIONED;
 
     switch (which) {
-    case LOCI_TABLE_ALL:
-        return make_all_rows;
-    case LOCI_TABLE_AGENT:
-        return t->of_agent ? make_agent_rows : NULL;
-    case LOCI_TABLE_FIND:
-        return make_find;
-    case LOCI_TABLE_OBJ:
-        return t->has_id ? make_obj : NULL;
-    case LOCI_TABLE_INSERT:
-        return make_insert;
-    case LOCI_TABLE_END:
-        return versioned ? make_end : NULL;
-    case LOCI_TABLE_TAG:
-        return t->junction ? make_tag : NULL;
-    case LOCI_TABLE_TWINS:
-        return t->has_id ? make_twins : NULL;
-    case LOCI_TABLE_TWINS_SQLITE:
-        return t->has_id ? make_twins_sqlite : NULL;
-    case LOCI_TABLE_STMTS:
-        break;
+    case LOCI_TABLE_ALL: return make_all_rows;
+    case LOCI_TABLE_AGENT: return t->of_agent ? make_agent_rows : NULL;
+    case LOCI_TABLE_FIND: return make_find;
+    case LOCI_TABLE_OBJ: return t->has_id ? make_obj : NULL;
+    case LOCI_TABLE_INSERT: return make_insert;
+    case LOCI_TABLE_END: return versioned ? make_end : NULL;
+    case LOCI_TABLE_TAG: return t->junction ? make_tag : NULL;
+    case LOCI_TABLE_TWINS: return t->has_id ? make_twins : NULL;
+    case LOCI_TABLE_TWINS_SQLITE: return t->has_id ? make_twins_sqlite : NULL;
+    case LOCI_TABLE_STMTS: break;
     }
     return NULL;
 }

@@ -37,10 +37,10 @@ static loci_rc run_list_agents(loci_call *call, loci_json_writer *out, loci_err 
 {
     LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
     loci_agent_page page = { .limit = (size_t)loci_in_int(call->in, "limit"),
-                             .oldest_first = loci_in_bool(call->in, "oldest_first"),
-                             .name = loci_in_text(call->in, "name") };
+                             .oldest_first = loci_in_bool(call->in, "oldest_first") };
     loci_agents agents;
 
+    if (loci_in_has(call->in, "name")) page.name = loci_in_text(call->in, "name");
     loci_rc rc = loci_app_read(call, &tx, err);
     if (!rc) rc = find_behind(call, tx, &page, err);
     if (!rc) rc = loci_agent_list(tx, call->who->org, &page, call->arena, &agents, err);

@@ -8,7 +8,6 @@
 #include "db/import.h"
 #include "db/purge.h"
 #include "db/schema.h"
-#include "db/stmt.h"
 #include "db/tables.h"
 #include "ops/groups.h"
 #include "tree/statements.h"
@@ -19,12 +18,12 @@ enum { TEXTS_MAX = 64 << 10 };
 static const loci_db_room *const rooms[] = {
     &loci_schema_room,
     &loci_write_room,
+    &loci_access_room,
     &loci_tables_room,
-    &loci_purge_room,
     &loci_export_room,
     &loci_import_room,
+    &loci_purge_room,
     &loci_doctor_room,
-    &loci_access_room,
     &loci_tree_room,
     &loci_status_room,
     NULL,
@@ -110,10 +109,9 @@ loci_str loci_app_door(const loci_call *call)
     return loci_str_from(names[call->who->door]);
 }
 
-loci_rc loci_app_write(loci_call *call, loci_write_fn run, void *arg, loci_json_writer *out,
-                       loci_err *err)
+static loci_write_request request_of(const loci_call *call, loci_write_fn run, void *arg)
 {
-    loci_write_request request = {
+    return (loci_write_request){
         .org = call->who->org,
         .run = run,
         .arg = arg,
@@ -122,12 +120,59 @@ loci_rc loci_app_write(loci_call *call, loci_write_fn run, void *arg, loci_json_
         .key = call->write_key,
         .input_hash = { (const char *)call->input_hash, sizeof call->input_hash },
     };
+}
+
+loci_rc loci_app_write(loci_call *call, loci_write_fn run, void *arg, loci_json_writer *out,
+                       loci_err *err)
+{
+    loci_write_request request = request_of(call, run, arg);
     loci_write_result result = { 0 };
 
     loci_rc rc = loci_call_check(call, err); /* behind this point it will be done */
     if (!rc) rc = loci_write(call->app->writer, &request, call->arena, &result, err);
     if (!rc && result.answer.len) loci_json_raw(out, result.answer);
     return rc;
+}
+
+/* Runs only when the key is new; fails, so that nothing is written yet. */
+static loci_rc note_new(loci_change *change, void *arg, loci_err *err)
+{
+    bool *is_new = arg;
+
+    (void)change;
+    *is_new = true;
+    return loci_fail(err, LOCI_ECONFLICT, "the key is new");
+}
+
+static loci_rc add_answer(loci_change *change, void *arg, loci_err *err)
+{
+    const loci_buf *answer = arg;
+
+    loci_buf_add(change->answer, loci_buf_str(answer));
+    return loci_buf_check(change->answer, err);
+}
+
+loci_rc loci_app_write_long(loci_call *call, loci_op_handler run, loci_json_writer *out,
+                            loci_err *err)
+{
+    bool is_new = false;
+    loci_write_request probe = request_of(call, note_new, &is_new);
+    loci_write_result first = { 0 };
+    loci_json_writer w;
+    loci_buf answer;
+
+    if (call->write_key.len == 0) return run(call, out, err);
+    loci_rc rc = loci_write(call->app->writer, &probe, call->arena, &first, err);
+    if (rc && !is_new) return rc;
+    if (!rc) {
+        loci_json_raw(out, first.answer);
+        return LOCI_OK;
+    }
+    loci_buf_init_arena(&answer, call->arena, LOCI_WRITE_ANSWER);
+    loci_json_begin(&w, &answer);
+    rc = run(call, &w, err);
+    if (!rc) rc = loci_json_check(&w, err);
+    return rc ? rc : loci_app_write(call, add_answer, &answer, out, err);
 }
 
 loci_rc loci_app_read(loci_call *call, loci_tx **ret_tx, loci_err *err)

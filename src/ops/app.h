@@ -56,6 +56,11 @@ LOCI_MUST loci_rc loci_app_pending(loci_app *app, loci_app_work *ret_work, loci_
 LOCI_MUST loci_rc loci_app_write(loci_call *call, loci_write_fn run, void *arg,
                                  loci_json_writer *out, loci_err *err);
 
+/* The same for work that needs several writes of its own. It must change nothing more when it is
+ * done again: of two equal requests at one time both may run. */
+LOCI_MUST loci_rc loci_app_write_long(loci_call *call, loci_op_handler run, loci_json_writer *out,
+                                      loci_err *err);
+
 /* A read transaction that ends when the call's time does. The caller ends it. */
 LOCI_MUST loci_rc loci_app_read(loci_call *call, loci_tx **ret_tx, loci_err *err);
 

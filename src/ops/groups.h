@@ -15,6 +15,7 @@
 
 extern const loci_op_group loci_agent_ops; /* agent_ops.c: who remembers, and its branches */
 extern const loci_op_group loci_past_ops;  /* past_ops.c: what changed, and back again */
+extern const loci_op_group loci_store_ops; /* store_ops.c: export, import, purge, doctor */
 
 /* status_ops.c: what the store holds */
 extern const loci_op_group loci_status_ops;

@@ -9,6 +9,7 @@ loci_rc loci_table_new(loci_ops **ret_ops, loci_err *err)
         loci_agent_ops,
         loci_past_ops,
         loci_status_ops,
+        loci_store_ops,
     };
     return loci_ops_new(groups, LOCI_COUNT(groups), ret_ops, err);
 }

@@ -1,7 +1,8 @@
 #include "tree/statements.h"
 
 /* What an agent's rows were, dead ones too, by time: log, diff and undo. Ends have an index of
- * their own, which costs a new row nothing. */
+ * their own, which costs a new row nothing. block_link_past may be there already: imports need the
+ * same. */
 static const char *const migrations[] = {
     "CREATE INDEX branch_children ON branch (org, agent, parent, obj) WHERE ended = {never};"
     "CREATE INDEX branch_agent_born ON branch (org, agent, born, row);"
@@ -12,7 +13,7 @@ static const char *const migrations[] = {
     "CREATE INDEX block_link_agent_ended ON block_link (org, agent, ended, row) "
     "  WHERE ended < {never};"
     "CREATE INDEX block_link_ever ON block_link (org, block, agent);"
-    "CREATE INDEX block_link_past ON block_link (org, agent, branch, label) "
+    "CREATE INDEX IF NOT EXISTS block_link_past ON block_link (org, agent, branch, label) "
     "  WHERE ended < {never};"
     "CREATE INDEX archive_link_agent_born ON archive_link (org, agent, born, row);"
     "CREATE INDEX archive_link_agent_ended ON archive_link (org, agent, ended, row) "
