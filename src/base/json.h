@@ -9,6 +9,11 @@
  *
  * Integers are exact in all of int64; other numbers are doubles, and a number that neither can
  * hold is an error, never a different number. Written and parsed again, both come back the same.
+ * A number with a fraction or an exponent is a double and stays one (1.0 is written as 1.0); it is
+ * rounded to the nearest double, so 1e-400 is 0.0. -0 is the integer 0; -0.0 keeps its sign.
+ *
+ * A name with U+0000 in it is refused (LOCI_ESHAPE): nothing below could store it. Texts may have
+ * U+0000, written as an escape.
  */
 #ifndef LOCI_BASE_JSON_H
 #define LOCI_BASE_JSON_H
@@ -21,6 +26,10 @@
 enum {
     LOCI_JSON_DEPTH = 256,      /* deepest nesting accepted */
     LOCI_JSON_VALUES = 2 << 20, /* most values in one text */
+    LOCI_JSON_BYTES = 1 << 30,  /* longest text */
+
+    /* The writer goes deeper, so that the deepest value accepted still fits inside an answer. */
+    LOCI_JSON_WRITE_DEPTH = LOCI_JSON_DEPTH + 64,
 };
 
 typedef enum loci_json_type {
@@ -50,7 +59,8 @@ struct loci_json {
             size_t count;
         } array;
         struct {
-            loci_json_member *members; /* in the order of the text; of doubled names the last */
+            /* In the order of the text. A doubled name has its first place and its last value. */
+            loci_json_member *members;
             size_t count;
         } object;
     };
@@ -61,7 +71,11 @@ struct loci_json_member {
     loci_json value;
 };
 
-/* Parse one whole JSON text (RFC 8259, any value at the top). */
+/* Parse one whole JSON text (RFC 8259, any value at the top) of any bytes at all. On failure
+ * *ret_value is untouched; what was taken from the arena stays taken.
+ * Errors: LOCI_ESHAPE  not JSON, a number out of range, U+0000 in a name; with line and column
+ *         LOCI_ELIMIT  over a limit above, or over the arena's ceiling
+ *         LOCI_ENOMEM  out of memory */
 LOCI_MUST loci_rc loci_json_parse(loci_arena *arena, loci_str text, const loci_json **ret_value,
                                   loci_err *err);
 
@@ -73,13 +87,15 @@ const char *loci_json_type_name(loci_json_type type);
 
 /* The writer puts commas and colons itself. It is sticky like its buffer: write freely, then check
  * with loci_json_check. Misuse (a value without a name inside an object, a missing end) is a bug
- * of ours and asserts. Strings must be UTF-8; bytes that are not become U+FFFD. */
+ * of ours and asserts. Strings must be UTF-8; bytes that are not become U+FFFD. Deeper than
+ * LOCI_JSON_WRITE_DEPTH is a failure like a full buffer, because the data may be someone else's. */
 typedef struct loci_json_writer {
     loci_buf *out;
-    size_t depth;                           /* private, as all below */
-    bool after_value;                       /* a comma is due */
-    bool after_name;                        /* the value of a member is due */
-    uint8_t in_object[LOCI_JSON_DEPTH / 8]; /* one bit per open level */
+    size_t depth;                                 /* private, as all below */
+    bool after_value;                             /* a comma is due */
+    bool after_name;                              /* the value of a member is due */
+    bool too_deep;                                /* nothing more is written */
+    uint8_t in_object[LOCI_JSON_WRITE_DEPTH / 8]; /* one bit per open level */
 } loci_json_writer;
 
 /* Append to `out`, which may hold something already. */
