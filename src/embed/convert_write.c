@@ -4,6 +4,7 @@
 #include "text/wordpiece.h"
 #include "vec/matmul.h"
 #include "vec/matmul_i8.h"
+#include "vec/ops.h"
 
 #include <math.h>
 
@@ -170,16 +171,18 @@ static loci_rc write_layer(maker *m, int layer)
     return rc ? rc : loci_model_writer_add(m->writer, m->block, bytes, m->err);
 }
 
+/* A few values of a row can be far larger than the others, so one scale for a row would leave
+ * these few bits: with it the cosine of odd texts fell to .98 for MiniLM. */
 static void quantise_words(maker *m, const loci_tensor *t, const loci_model_tables *to)
 {
-    size_t hidden = m->info->hidden;
+    size_t count = (size_t)m->info->vocab * m->info->hidden;
     int8_t *q = (int8_t *)(uintptr_t)to->i8;
 
-    for (size_t row = 0; row < m->info->vocab; row++) {
-        const float *values = m->values + row * hidden;
-        float scale = t->scales == 1 ? t->scale[0] : best_scale(values, hidden, 1);
-        put(to->scale + row, &scale, sizeof scale);
-        for (size_t j = 0; j < hidden; j++) q[row * hidden + j] = quantise(values[j], scale);
+    for (size_t i = 0; i < count; i += LOCI_GROUP) {
+        const float *values = m->values + i;
+        float scale = t->scales == 1 ? t->scale[0] : best_scale(values, LOCI_GROUP, 1);
+        put(to->scale + i / LOCI_GROUP, &scale, sizeof scale);
+        for (size_t j = 0; j < LOCI_GROUP; j++) q[i + j] = quantise(values[j], scale);
     }
 }
 

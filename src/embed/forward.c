@@ -155,7 +155,7 @@ static void embed_text(const loci_forward *p, const loci_model_tables *t, loci_i
         size_t word = text.ids[i] * hidden;
         float *row = x + i * hidden;
         if (t->i8)
-            loci_dequantise_row(t->i8 + word, hidden, t->scale[text.ids[i]], row);
+            loci_dequantise_row(t->i8 + word, hidden, t->scale + word / LOCI_GROUP, row);
         else
             memcpy(row, t->f32 + word, hidden * sizeof *row);
         loci_add(row, t->position + i * hidden, hidden);

@@ -79,7 +79,7 @@ typedef struct loci_model_layer {
 
 typedef struct loci_model_tables {
     const float *f32; /* vocab x hidden, or NULL */
-    const int8_t *i8; /* vocab x hidden, or NULL; then with `scale`, one per word */
+    const int8_t *i8; /* vocab x hidden, or NULL; then with `scale`, one per 32 */
     const float *scale;
     const float *position; /* positions x hidden; the table of segment 0 is added in */
     loci_norm norm;

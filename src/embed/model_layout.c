@@ -1,6 +1,6 @@
 #include "embed/model_file.h"
 
-#include "vec/matmul.h"
+#include "vec/ops.h"
 
 /* Takes parts off a block one after the other, each padded to 64 bytes. */
 typedef struct cursor {
@@ -49,7 +49,7 @@ size_t loci_model_layout_tables(const loci_model_info *info, const void *block,
     ret->scale = NULL;
     if (info->weights == LOCI_WEIGHTS_I8) {
         ret->i8 = take(&c, values);
-        ret->scale = take(&c, info->vocab * sizeof *ret->scale);
+        ret->scale = take(&c, values / LOCI_GROUP * sizeof *ret->scale);
     } else {
         ret->f32 = take(&c, values * sizeof *ret->f32);
     }

@@ -4,6 +4,7 @@
  * TensorProto.dims 1, .data_type 2, .float_data 4, .int32_data 5, .name 8, .raw_data 9. */
 #include "embed/onnx.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { NODE_INPUTS = 4, CHAIN = 6 };
@@ -122,8 +123,6 @@ static loci_rc read_tensor(reader *r, loci_str rest)
     field f;
     loci_rc rc;
 
-    if (r->set.count == LOCI_TENSORS)
-        return loci_fail(r->err, LOCI_ELIMIT, "more than %d tensors", LOCI_TENSORS);
     while ((rc = next_field(&rest, &f, r->err)) == LOCI_OK) {
         if (f.number == 1 && !add_dims(&t, f))
             return loci_fail(r->err, LOCI_ELIMIT, "a tensor of over %d values", LOCI_TENSOR_VALUES);
@@ -135,8 +134,10 @@ static loci_rc read_tensor(reader *r, loci_str rest)
 
     t.type = type_of(onnx_type);
     rc = check_size(&t, r->err);
-    if (rc == LOCI_OK) r->set.items[r->set.count++] = t;
-    return rc;
+    if (rc) return rc;
+    assert(r->set.items); /* make_room came before */
+    r->set.items[r->set.count++] = t;
+    return LOCI_OK;
 }
 
 static loci_rc read_node(reader *r, loci_str rest)
@@ -146,8 +147,6 @@ static loci_rc read_node(reader *r, loci_str rest)
     field f;
     loci_rc rc;
 
-    if (r->node_count == LOCI_ONNX_NODES)
-        return loci_fail(r->err, LOCI_ELIMIT, "more than %d nodes", LOCI_ONNX_NODES);
     while ((rc = next_field(&rest, &f, r->err)) == LOCI_OK) {
         if (f.number == 1 && inputs < NODE_INPUTS) n.input[inputs++] = f.bytes;
         if (f.number == 2 && n.output.len == 0) n.output = f.bytes;
@@ -155,14 +154,42 @@ static loci_rc read_node(reader *r, loci_str rest)
     }
     if (rc != LOCI_DONE) return rc;
 
+    assert(r->nodes); /* make_room came before */
     r->nodes[r->node_count++] = n;
+    return LOCI_OK;
+}
+
+/* Make room for what the graph holds beyond what was read already. */
+static loci_rc make_room(reader *r, loci_str rest)
+{
+    size_t tensors = r->set.count, nodes = r->node_count;
+    field f;
+    loci_rc rc;
+
+    while ((rc = next_field(&rest, &f, r->err)) == LOCI_OK) {
+        tensors += f.number == 5;
+        nodes += f.number == 1;
+    }
+    if (rc != LOCI_DONE) return rc;
+    if (tensors > LOCI_TENSORS || nodes > LOCI_ONNX_NODES)
+        return loci_fail(r->err, LOCI_ELIMIT, "more than %d tensors or %d nodes", LOCI_TENSORS,
+                         LOCI_ONNX_NODES);
+
+    loci_tensor *items = loci_arena_array(r->arena, tensors, sizeof *items);
+    node *all = loci_arena_array(r->arena, nodes, sizeof *all);
+    if (!items || !all) return loci_arena_fail(r->arena, r->err);
+    if (r->set.count) memcpy(items, r->set.items, r->set.count * sizeof *items);
+    if (r->node_count) memcpy(all, r->nodes, r->node_count * sizeof *all);
+    r->set.items = items;
+    r->nodes = all;
     return LOCI_OK;
 }
 
 static loci_rc read_graph(reader *r, loci_str rest)
 {
     field f;
-    loci_rc rc;
+    loci_rc rc = make_room(r, rest);
+    if (rc) return rc;
 
     while ((rc = next_field(&rest, &f, r->err)) == LOCI_OK) {
         loci_rc inner = LOCI_OK;
@@ -282,10 +309,6 @@ static loci_rc read_model(reader *r, loci_str rest)
 loci_rc loci_onnx_read(loci_str file, loci_arena *arena, loci_tensor_set *ret_set, loci_err *err)
 {
     reader r = { .arena = arena, .err = err };
-
-    r.set.items = loci_arena_array(arena, LOCI_TENSORS, sizeof *r.set.items);
-    r.nodes = loci_arena_array(arena, LOCI_ONNX_NODES, sizeof *r.nodes);
-    if (!r.set.items || !r.nodes) return loci_arena_fail(arena, err);
 
     loci_rc rc = read_model(&r, file);
     if (rc) return rc;

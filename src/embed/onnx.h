@@ -11,7 +11,7 @@
 
 #include "embed/tensor.h"
 
-enum { LOCI_ONNX_NODES = 16384 };
+enum { LOCI_ONNX_NODES = 8192 };
 
 /* Read the tensors of `file`, which may be any bytes at all.
  *

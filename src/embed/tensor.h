@@ -14,7 +14,7 @@
 #include "base/str.h"
 
 enum {
-    LOCI_TENSORS = 16384,         /* most tensors of a model */
+    LOCI_TENSORS = 4096,          /* most tensors of a model */
     LOCI_TENSOR_VALUES = 1 << 28, /* most values of one */
     LOCI_TENSOR_DIMS = 2,         /* dimensions that we need to know */
 };

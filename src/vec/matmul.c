@@ -62,14 +62,14 @@ static void block_scalar(const block *k)
 
 #define DECLARE(r) __m512 l##r = _mm512_setzero_ps(), h##r = l##r;
 #define MULTIPLY(r)                                                                                \
-    if (rows > r) {                                                                                \
-        __m512 value = _mm512_set1_ps(a[r * lda]);                                                 \
+    if (rows > (r)) {                                                                              \
+        __m512 value = _mm512_set1_ps(a[(r)*lda]);                                                 \
         l##r = _mm512_fmadd_ps(value, low, l##r);                                                  \
         h##r = _mm512_fmadd_ps(value, high, h##r);                                                 \
     }
 #define STORE(r)                                                                                   \
-    if (rows > r) {                                                                                \
-        float *c = k->c + r * k->ldc;                                                              \
+    if (rows > (r)) {                                                                              \
+        float *c = k->c + (r)*k->ldc;                                                              \
         __m512 low = bias_low, high = bias_high;                                                   \
         if (k->add) {                                                                              \
             low = _mm512_add_ps(low, _mm512_loadu_ps(c));                                          \
@@ -119,14 +119,14 @@ AVX512 static void block_avx512(const block *k)
 
 #define DECLARE(r) __m256 l##r = _mm256_setzero_ps(), h##r = l##r;
 #define MULTIPLY(r)                                                                                \
-    if (rows > r) {                                                                                \
-        __m256 value = _mm256_broadcast_ss(a + r * lda);                                           \
+    if (rows > (r)) {                                                                              \
+        __m256 value = _mm256_broadcast_ss(a + (r)*lda);                                           \
         l##r = _mm256_fmadd_ps(value, low, l##r);                                                  \
         h##r = _mm256_fmadd_ps(value, high, h##r);                                                 \
     }
 #define STORE(r)                                                                                   \
-    if (rows > r) {                                                                                \
-        float *c = k->c + r * k->ldc + half;                                                       \
+    if (rows > (r)) {                                                                              \
+        float *c = k->c + (r)*k->ldc + half;                                                       \
         __m256 low = bias_low, high = bias_high;                                                   \
         if (k->add) {                                                                              \
             low = _mm256_add_ps(low, _mm256_loadu_ps(c));                                          \

@@ -98,15 +98,15 @@ VNNI INLINE void store16(const block *k, size_t r, size_t j, __m512i sum)
 
 #define DECLARE(r) __m512i l##r = _mm512_setzero_si512(), h##r = l##r;
 #define MULTIPLY(r)                                                                                \
-    if (rows > r) {                                                                                \
-        __m512i four = _mm512_set1_epi32(four_bytes(a + r * lda));                                 \
+    if (rows > (r)) {                                                                              \
+        __m512i four = _mm512_set1_epi32(four_bytes(a + (r)*lda));                                 \
         MULTIPLY_ADD(l##r, four, low);                                                             \
         MULTIPLY_ADD(h##r, four, high);                                                            \
     }
 #define FINISH(r)                                                                                  \
-    if (rows > r) {                                                                                \
-        store16(k, r, 0, l##r);                                                                    \
-        store16(k, r, 16, h##r);                                                                   \
+    if (rows > (r)) {                                                                              \
+        store16(k, (r), 0, l##r);                                                                  \
+        store16(k, (r), 16, h##r);                                                                 \
     }
 
 VNNI INLINE void rows_vnni(const block *k, const int rows)
@@ -164,14 +164,15 @@ AVX2 INLINE void store8(const block *k, size_t r, size_t j, __m256i sum)
 #define ROWS5(X) X(0) X(1) X(2) X(3) X(4)
 #define DECLARE(r) __m256i l##r = _mm256_setzero_si256(), h##r = l##r;
 #define MULTIPLY(r)                                                                                \
-    if (rows > r) {                                                                                \
-        __m256i four = _mm256_cvtepu8_epi16(_mm_set1_epi32(four_bytes(a + r * lda)));              \
+    if (rows > (r)) {                                                                              \
+        __m256i four = _mm256_cvtepu8_epi16(_mm_set1_epi32(four_bytes(a + (r)*lda)));              \
         l##r = _mm256_add_epi32(l##r, _mm256_madd_epi16(four, low));                               \
         h##r = _mm256_add_epi32(h##r, _mm256_madd_epi16(four, high));                              \
     }
 /* The horizontal addition leaves columns 0 1 4 5 2 3 6 7; the permutation puts them in order. */
 #define FINISH(r)                                                                                  \
-    if (rows > r) store8(k, r, j, _mm256_permute4x64_epi64(_mm256_hadd_epi32(l##r, h##r), 0xd8));
+    if (rows > (r))                                                                                \
+        store8(k, (r), j, _mm256_permute4x64_epi64(_mm256_hadd_epi32(l##r, h##r), 0xd8));
 
 /* Columns j .. j + 7. */
 AVX2 INLINE void rows_avx2(const block *k, const int rows, size_t j)

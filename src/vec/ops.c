@@ -29,7 +29,7 @@ struct ops {
     void (*scale)(float *, size_t, float);
     void (*add)(float *, const float *, size_t);
     void (*quantise_row)(const float *, size_t, uint8_t *, float *, int32_t *);
-    void (*dequantise_row)(const int8_t *, size_t, float, float *);
+    void (*dequantise_row)(const int8_t *, size_t, const float *, float *);
 };
 
 /* `a` where `pick` is all ones, `b` where it is 0. The compiler makes one instruction of a choice
@@ -98,7 +98,8 @@ void loci_quantise_row(const float *x, size_t n, uint8_t *ret_u, float *ret_scal
     get(n)->quantise_row(x, n, ret_u, ret_scale, ret_zero);
 }
 
-void loci_dequantise_row(const int8_t *q, size_t n, float scale, float *ret)
+void loci_dequantise_row(const int8_t *q, size_t n, const float *scale, float *ret)
 {
+    assert(n % LOCI_GROUP == 0);
     get(n)->dequantise_row(q, n, scale, ret);
 }

@@ -15,7 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LOCI_LANES = 16 }; /* every n below is a multiple of it */
+enum {
+    LOCI_LANES = 16, /* every n below is a multiple of it */
+    LOCI_GROUP = 32, /* values of a quantised table that share a scale */
+};
 
 /* x = (x - mean) / sqrt(variance + eps) * weight + bias */
 void loci_layer_norm(float *x, const float *weight, const float *bias, size_t n, float eps);
@@ -39,7 +42,7 @@ void loci_add(float *sum, const float *x, size_t n);
 void loci_quantise_row(const float *x, size_t n, uint8_t *ret_u, float *ret_scale,
                        int32_t *ret_zero);
 
-/* ret[i] = q[i] * scale */
-void loci_dequantise_row(const int8_t *q, size_t n, float scale, float *ret);
+/* ret[i] = q[i] * scale[i / 32]; n is a multiple of 32. */
+void loci_dequantise_row(const int8_t *q, size_t n, const float *scale, float *ret);
 
 #endif

@@ -171,12 +171,12 @@ TARGET static void LEVEL(quantise_row)(const float *x, size_t n, uint8_t *ret_u,
     *ret_zero = (int32_t)zero;
 }
 
-TARGET static void LEVEL(dequantise_row)(const int8_t *q, size_t n, float scale, float *ret)
+TARGET static void LEVEL(dequantise_row)(const int8_t *q, size_t n, const float *scale, float *ret)
 {
     for (size_t i = 0; i < n; i += LOCI_LANES) {
         lanes_signed bytes;
         memcpy(&bytes, q + i, sizeof bytes);
-        LEVEL(store)(ret + i, __builtin_convertvector(bytes, lanes) * scale);
+        LEVEL(store)(ret + i, __builtin_convertvector(bytes, lanes) * scale[i / LOCI_GROUP]);
     }
 }
 

