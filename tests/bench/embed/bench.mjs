@@ -1,6 +1,7 @@
 // Texts per second of one core: our forward pass beside ONNX Runtime, each on one thread, in turns of
 // a fraction of a second so that a noisy machine is noisy for both. Processor time is counted, not
-// the clock; of the turns the best one counts. Both read the same weights.
+// the clock; of the turns the best one counts. Both read the same weights. ONNX Runtime is called
+// through its Node binding, whose cost is in its figures and weighs most for 10 tokens.
 //
 //   node bench.mjs BUILD [--quick]
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
