@@ -13,7 +13,7 @@ NINJA   = ninja -j $(JOBS)
 
 all: ## build build/loci and the libraries; installs nothing
 	@tools/setup --check build
-	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
 	@$(NINJA) -C $(BUILD)
 
 help: ## this list
