@@ -114,6 +114,11 @@ static loci_rc read_setting(reader *r, const loci_config_key *key, const char *i
 {
     const char *value = "true";
 
+    if (key->secret)
+        return loci_fail(r->err, LOCI_EINVAL,
+                         "--%s would show the secret in the list of processes; put it into the "
+                         "configuration file or the environment, or use --password-file",
+                         key->name);
     if (key->kind != LOCI_CONFIG_BOOL || inline_value) {
         loci_rc rc = take_value(r, loci_str_from(key->name), inline_value, &value);
         if (rc) return rc;

@@ -30,7 +30,8 @@ typedef struct loci_command {
     const char *details;        /* more, for --help and the manual; may be NULL */
     const loci_option *options; /* ends with a NULL name; may be NULL */
     size_t words_min, words_max;
-    bool hidden; /* not listed: for the build, not for people */
+    bool hidden;    /* not listed: for the build, not for people */
+    bool no_config; /* runs whatever the settings are, also wrong ones */
     int (*run)(loci_cli *cli);
 } loci_command;
 

@@ -180,12 +180,13 @@ static const loci_command commands[] = {
       .run = loci_cli_run_key },
     { .name = "config",  .usage = "", .help = "show every setting, its value and where it came from",
       .details = config_details, .run = loci_cli_config },
-    { .name = "version", .usage = "", .help = "print the version", .run = loci_cli_version },
+    { .name = "version", .usage = "", .help = "print the version", .no_config = true,
+      .run = loci_cli_version },
     { .name = "help",    .usage = "[COMMAND]", .help = "explain a command, or list them",
-      .words_max = 1, .run = loci_cli_help },
+      .words_max = 1, .no_config = true, .run = loci_cli_help },
     { .name = "docs",    .usage = "configuration|operations|manual|bash|zsh|fish",
       .help = "print a generated reference", .words_min = 1, .words_max = 1, .hidden = true,
-      .run = loci_cli_docs },
+      .no_config = true, .run = loci_cli_docs },
     /* clang-format on */
 };
 

@@ -13,7 +13,7 @@ static void add_option_words(loci_buf *out, const loci_command *command)
     for (const loci_option *o = loci_global_options(); o->name; o++)
         loci_buf_printf(out, " --%s", o->name);
     for (size_t i = 0; i < loci_config_key_count; i++)
-        loci_buf_printf(out, " --%s", loci_config_keys[i].name);
+        if (!loci_config_keys[i].secret) loci_buf_printf(out, " --%s", loci_config_keys[i].name);
 }
 
 static void add_command_words(loci_buf *out)
@@ -126,6 +126,7 @@ static void add_fish(loci_buf *out)
     }
     add_fish_options(out, loci_global_options(), NULL);
     for (size_t i = 0; i < loci_config_key_count; i++) {
+        if (loci_config_keys[i].secret) continue;
         loci_buf_printf(out, "complete -c loci -l %s -d '", loci_config_keys[i].name);
         add_plain(out, loci_config_keys[i].help);
         loci_buf_add_cstr(out, "'\n");

@@ -32,7 +32,8 @@ static int run_command(loci_cli *cli)
         loci_err_set(&err, LOCI_EINVAL, "no command given; loci help lists them");
         return loci_cli_fail(cli, &err, LOCI_EXIT_USAGE);
     }
-    if (load_config(cli, &err)) return loci_cli_fail(cli, &err, LOCI_EXIT_USAGE);
+    if (!cli->args.command->no_config && load_config(cli, &err))
+        return loci_cli_fail(cli, &err, LOCI_EXIT_USAGE);
     return cli->args.command->run(cli);
 }
 

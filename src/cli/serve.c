@@ -56,17 +56,13 @@ static loci_rc find_password(loci_cli *cli, loci_str *ret_password, loci_err *er
     return LOCI_OK;
 }
 
-/* Signals that end the server wait for sigwait; all threads made later inherit the mask. */
-static sigset_t block_signals(void)
+/* Signals that end the server wait for sigwait. The server's own threads take none. */
+static void block_signals(sigset_t *ends)
 {
-    sigset_t ends;
-
-    (void)sigemptyset(&ends);
-    (void)sigaddset(&ends, SIGTERM);
-    (void)sigaddset(&ends, SIGINT);
-    (void)pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
-    return ends;
+    (void)sigemptyset(ends);
+    (void)sigaddset(ends, SIGTERM);
+    (void)sigaddset(ends, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, ends, NULL);
 }
 
 static void *end_at_once(void *ends)
@@ -105,12 +101,14 @@ static loci_rc start_server(loci_cli *cli, loci_server **ret_server, loci_err *e
 int loci_cli_serve(loci_cli *cli)
 {
     LOCI_AUTO(loci_server_stopp) loci_server *server = NULL;
+    static sigset_t ends; /* the impatient thread reads it to the end */
     loci_err err = { 0 };
-    sigset_t ends = block_signals();
 
+    (void)signal(SIGPIPE, SIG_IGN);
     loci_log_set_level((loci_log_level)loci_config_enum(cli->config, "log"));
     loci_rc rc = start_server(cli, &server, &err);
     if (rc) return loci_cli_fail(cli, &err, LOCI_EXIT_FAILED);
+    block_signals(&ends); /* until here a signal ends the program at once, however slow the start */
 
     LOCI_AUTO(loci_buf_done) loci_buf line = { 0 };
     loci_buf_init(&line, LOCI_CLI_TEXT_MAX);

@@ -57,6 +57,9 @@ static void refuses_with_a_hint(void **state)
         { "serve --listen", "option --listen needs a value" },
         { "version --json=1", "option --json takes no value, but got '1'" },
         { "version -x", "unknown option -x; options start with --" },
+        { "serve --password x",
+          "--password would show the secret in the list of processes; put it into the "
+          "configuration file or the environment, or use --password-file" },
         { "version now", "version: unexpected word 'now'; usage: loci version " },
         { "docs",
           "docs: too few words; usage: loci docs configuration|operations|manual|bash|zsh|fish" },
