@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "memory.h"
 #include "pg.h"
+#include "plan.h"
 
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -145,6 +146,17 @@ static void stops_where_the_reader_fails(void **state)
     memory_close(&m);
 }
 
+/* No statement of the store reads a whole table, however large it grows. */
+static void reads_by_index(void **state)
+{
+    store *s = store_of(state);
+    memory m = memory_open(s->url);
+
+    memory_close(&m);
+    plan_check(s->url, s->engine, &loci_catchup_room, "loci_schema");
+    plan_check(s->url, s->engine, &loci_write_room, "loci_schema");
+}
+
 static int64_t ask_int(PGconn *conn, const char *sql)
 {
     PGresult *result = PQexec(conn, sql);
@@ -275,8 +287,11 @@ static void a_version_loses_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(streams_what_is_new),          ON_BOTH(a_strange_cursor_means_reload),
-        ON_BOTH(stops_where_the_reader_fails), ON_POSTGRES(a_sequence_would_lose_a_row),
+        ON_BOTH(streams_what_is_new),
+        ON_BOTH(a_strange_cursor_means_reload),
+        ON_BOTH(stops_where_the_reader_fails),
+        ON_BOTH(reads_by_index),
+        ON_POSTGRES(a_sequence_would_lose_a_row),
         ON_BOTH(a_version_loses_nothing),
     };
     return cmocka_run_group_tests_name("db/catchup", tests, NULL, NULL);

@@ -5,7 +5,9 @@
 #include "store.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ADD, ALL, BY_NUMBERS, BY_NAMES, BUMP, COUNT, MANY, NAMED, SLOW };
@@ -497,6 +499,36 @@ static void notices_a_fork(void **state)
     assert_int_equal(count(db), 2);
 }
 
+static int64_t wal_size(const store *s)
+{
+    char path[200];
+    struct stat st;
+
+    (void)snprintf(path, sizeof path, "%s-wal", s->url);
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+/* With a reader in the way the WAL stays, and nobody waits; without one it is cut to nothing. */
+static void checkpoints_around_readers(void **state)
+{
+    store *s = store_of(state);
+    LOCI_AUTO(loci_db_closep) loci_db *db = open_db(s);
+    LOCI_AUTO(loci_tx_endp) loci_tx *reader = NULL;
+    loci_err err = { 0 };
+
+    add_rows(db, 1, 3);
+    assert_ok(loci_tx_begin(db, LOCI_TX_READ, &reader, &err), err);
+    assert_int_equal(count_in(reader), 3);
+    add_rows(db, 4, 6);
+    assert_ok(loci_db_checkpoint(db, true, &err), err);
+    if (s->engine == LOCI_SQLITE) assert_true(wal_size(s) > 0);
+    assert_int_equal(count_in(reader), 3);
+    loci_tx_endp(&reader);
+    assert_ok(loci_db_checkpoint(db, true, &err), err);
+    if (s->engine == LOCI_SQLITE) assert_int_equal(wal_size(s), 0);
+    assert_int_equal(count(db), 6);
+}
+
 static void opens_again(void **state)
 {
     store *s = store_of(state);
@@ -570,6 +602,7 @@ int main(void)
         ON_BOTH(waits_for_a_connection),
         ON_BOTH(serves_threads),
         ON_BOTH(notices_a_fork),
+        ON_BOTH(checkpoints_around_readers),
         ON_BOTH(opens_again),
         ON_BOTH(refuses_a_newer_store),
         ON_BOTH(migrates_whole_or_not),

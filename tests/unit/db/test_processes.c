@@ -1,9 +1,9 @@
 #include "base/clock.h"
 #include "db/db.h"
 #include "db/stmt.h"
+#include "memory.h"
 #include "store.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,10 +123,103 @@ static void eight_processes_write(void **state)
     assert_int_equal(ask(db, TOTAL), PROCESSES * WRITES);
 }
 
+enum { SERVERS = 4, EACH = 60 };
+
+typedef struct server {
+    const char *url;
+    int number, ready, go; /* pipes: "I have written everything", "everybody has" */
+} server;
+
+typedef struct sight {
+    int64_t passages, last_row;
+    bool backwards;
+} sight;
+
+static loci_rc see(const loci_catchup_source *source, loci_stmt *row, void *arg, loci_err *err)
+{
+    sight *s = arg;
+
+    (void)err;
+    if (source->event != LOCI_EVENT_ADDED || strcmp(source->table, "passage") != 0) return LOCI_OK;
+    s->backwards |= loci_stmt_i64(row, 0) <= s->last_row;
+    s->last_row = loci_stmt_i64(row, 0);
+    s->passages++;
+    return LOCI_OK;
+}
+
+static loci_rc look(loci_db *db, loci_cursor *cursor, sight *s, loci_err *err)
+{
+    loci_catchup_request request = { .org = LOCI_DEFAULT_ORG,
+                                     .from = *cursor,
+                                     .sources = loci_catchup_sources,
+                                     .source_count = loci_catchup_source_count,
+                                     .event = see,
+                                     .arg = s };
+    bool reload = false;
+    loci_rc rc = loci_catchup(db, &request, cursor, &reload, err);
+
+    if (!rc && reload) return loci_fail(err, LOCI_ECORRUPT, "told to reload");
+    return rc;
+}
+
+/* Writes and reads in turns, never starting anew; in the end it has seen every row of everybody. */
+static int serve(void *arg)
+{
+    server *v = arg;
+    memory m = memory_open(v->url);
+    loci_cursor cursor = { 0, 0 };
+    sight s = { 0 };
+    char byte;
+    loci_err err = { 0 };
+    loci_rc rc = LOCI_OK;
+
+    for (int i = 0; !rc && i < EACH; i++) {
+        char id[32];
+        passage p = { .id = id, .text = "x" };
+        (void)snprintf(id, sizeof id, "p%d-%d", v->number, i);
+        rc = memory_write(&m, &p, NULL, &err);
+        if (!rc) rc = look(m.db, &cursor, &s, &err);
+        if (!rc && s.last_row < p.row) rc = loci_fail(&err, LOCI_EIO, "own write not seen");
+    }
+    bool told = write(v->ready, "r", 1) == 1 && read(v->go, &byte, 1) == 1;
+    if (!rc) rc = look(m.db, &cursor, &s, &err);
+    memory_close(&m);
+    if (!rc && told && !s.backwards && s.passages == (int64_t)SERVERS * EACH) return 0;
+    (void)fprintf(stderr, "# saw %d rows: %s\n", (int)s.passages, err.msg);
+    return 1;
+}
+
+static void servers_see_every_row(void **state)
+{
+    store *s = store_of(state);
+    server servers[SERVERS];
+    pid_t children[SERVERS];
+    int ready[2], go[2];
+    char bytes[SERVERS];
+    bool fine = true;
+
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(go), 0);
+    for (int i = 0; i < SERVERS; i++) {
+        servers[i] = (server){ .url = s->url, .number = i, .ready = ready[1], .go = go[0] };
+        children[i] = store_fork(serve, &servers[i]);
+    }
+    for (int i = 0; i < SERVERS; i++) assert_int_equal(read(ready[0], bytes, 1), 1);
+    memset(bytes, 'g', sizeof bytes);
+    assert_int_equal(write(go[1], bytes, SERVERS), SERVERS);
+    for (int i = 0; i < SERVERS; i++) fine = store_reap(children[i]) && fine;
+    for (int i = 0; i < 2; i++) {
+        (void)close(ready[i]);
+        (void)close(go[i]);
+    }
+    assert_true(fine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(eight_processes_write),
+        ON_BOTH(servers_see_every_row),
     };
     return cmocka_run_group_tests_name("db/processes", tests, NULL, NULL);
 }
