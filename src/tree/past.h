@@ -1,7 +1,7 @@
 /* tree/past.h -- looking back: the versioned tables, described once for history, log, diff, undo.
  *
  * Here:     what a table must bring to be looked back at, and the steps that those four share.
- * Not here: the four themselves (tree/history.h, tree/log.h, tree/diff.h, tree/undo.h).
+ * Not here: the four themselves (tree/history.h, tree/diff.h, tree/undo.h).
  * Owns:     nothing; rows are copied into the caller's arena.
  * Threads:  safe from any thread, each with its own transaction.
  * Errors:   those of the store; LOCI_ELIMIT when the arena is full.

@@ -45,7 +45,10 @@ static int64_t seen(const model *m, int slot, int label)
 
 static const char *node_of(int slot, char text[8])
 {
-    (void)snprintf(text, 8, slot ? "n%d" : "", slot);
+    if (slot)
+        (void)snprintf(text, 8, "n%d", slot);
+    else
+        text[0] = '\0';
     return text;
 }
 
