@@ -83,10 +83,9 @@ struct loci_tx {
     bool broken; /* to be disconnected when it is given back */
     loci_tx_mode mode;
     loci_tx_class failure;
-    unsigned failures; /* how many there were, to see whether one came */
-    unsigned depth;    /* savepoints open */
-    int64_t deadline;  /* of the transaction, or 0 */
-    int64_t call_end;  /* of the call that is being made */
+    unsigned depth;   /* savepoints open */
+    int64_t deadline; /* of the transaction, or 0 */
+    int64_t call_end; /* of the call that is being made */
     loci_stmt **stmts;
     loci_stmt *running; /* statements that have begun, linked by `next` */
 };

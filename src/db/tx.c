@@ -30,7 +30,6 @@ int64_t loci_driver_left(const loci_tx *tx)
 loci_rc loci_driver_fail(loci_tx *tx, loci_tx_class failure, loci_rc code)
 {
     tx->failure = failure;
-    tx->failures++;
     return code;
 }
 
@@ -176,13 +175,7 @@ loci_rc loci_tx_release(loci_tx *tx, loci_err *err)
     assert(tx->depth > 0);
     loci_driver_call(tx);
     loci_rc rc = tx->db->driver->settle(tx, err);
-    return rc ? rc : loci_driver_release(tx, err);
-}
-
-loci_rc loci_driver_release(loci_tx *tx, loci_err *err)
-{
-    loci_rc rc = savepoint(tx, "RELEASE", tx->depth, err);
-
+    if (!rc) rc = savepoint(tx, "RELEASE", tx->depth, err);
     if (!rc) tx->depth--;
     return rc;
 }

@@ -8,10 +8,10 @@
  * a key used with another input; LOCI_EBUSY when the queue is full or the store stayed busy;
  * LOCI_EUNAVAILABLE when the store is away or the outcome could not be learned.
  *
- * Writers that come while a commit is under way wait for it and then share the next one: whoever
- * is first in the queue leads, runs every waiting closure under its own savepoint with its own
- * version and time, and commits once. Nobody waits for company. A closure that fails is undone
- * alone. Each caller learns its own outcome after the commit. In PostgreSQL one group is of one
+ * Writers that come while a commit is under way wait for it and then share the next one: whoever is
+ * first in the queue leads, runs every waiting closure with its own version and time, and commits
+ * once. Nobody waits for company. A closure that fails is undone alone (see db/write_group.h), and
+ * each caller learns its own outcome after the commit. In PostgreSQL one group is of one
  * organization, whose row is locked first, so that the order of versions is the order of commits.
  */
 #ifndef LOCI_DB_WRITE_H

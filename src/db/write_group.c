@@ -66,7 +66,7 @@ typedef struct group {
     loci_tx *tx;
     loci_write_item *const *items;
     size_t count;
-    bool careful; /* wait at the end of each write, to know whose failure it is */
+    bool careful; /* each write under its savepoint */
     org_state orgs[LOCI_WRITE_GROUP];
     size_t org_count;
     const loci_write_item
@@ -238,21 +238,13 @@ static void start_item(loci_write_item *it)
     loci_buf_clear(&it->answer);
 }
 
-/* End the write's savepoint, if it has one: a write that is alone needs none. */
-static loci_rc release(group *g, loci_err *err)
+/* Take back what a write has done that failed on its own account. In good faith there is nothing to
+ * go back to, and the failure may be a neighbour's: the group has failed. */
+static loci_rc take_back(group *g, const loci_write_item *it, loci_err *err)
 {
-    if (g->count == 1) return LOCI_OK;
-    return g->careful ? loci_tx_release(g->tx, err) : loci_driver_release(g->tx, err);
-}
+    loci_rc rc = LOCI_OK;
 
-/* Take back what a write has done that failed on its own account. In good faith, a failure of the
- * engine may be a neighbour's. */
-static loci_rc take_back(group *g, const loci_write_item *it, unsigned failures, loci_err *err)
-{
-    loci_rc rc = g->careful ? LOCI_OK : g->db->driver->settle(g->tx, err);
-
-    if (rc) return rc;
-    if (loci_tx_failure(g->tx) != LOCI_TX_FINAL || (!g->careful && g->tx->failures != failures))
+    if (loci_tx_failure(g->tx) != LOCI_TX_FINAL || (!g->careful && g->count > 1))
         return loci_fail(err, it->rc, "%s", it->err.msg);
     while (!rc && g->tx->depth > 0) rc = loci_tx_undo(g->tx, err);
     return rc;
@@ -272,13 +264,12 @@ static loci_rc add_item(group *g, loci_write_item *it, loci_err *err)
                            (long long)it->request->org);
         return LOCI_OK;
     }
-    if (g->count > 1) rc = loci_tx_save(g->tx, err);
+    if (g->careful) rc = loci_tx_save(g->tx, err);
     if (rc) return rc;
-    unsigned failures = g->tx->failures;
     it->rc = run_item(g, s, it, &it->err);
-    if (!it->rc) it->rc = release(g, &it->err);
+    if (!it->rc && g->careful) it->rc = loci_tx_release(g->tx, &it->err);
     assert(it->rc || g->tx->depth == 0);
-    if (it->rc) return take_back(g, it, failures, err);
+    if (it->rc) return take_back(g, it, err);
     adopt(g, s, it);
     return LOCI_OK;
 }
@@ -406,9 +397,8 @@ void loci_write_group(loci_db *db, loci_write_item *const *items, size_t count, 
     loci_err err = { 0 };
 
     assert(count >= 1 && count <= LOCI_WRITE_GROUP);
-    g.careful = count == 1 || db->driver->engine == LOCI_SQLITE;
     loci_rc rc = try_often(&g, &class, &err);
-    if (rc && class == LOCI_TX_FINAL && !g.careful) {
+    if (rc && class == LOCI_TX_FINAL && count > 1) {
         g.careful = true;
         rc = try_often(&g, &class, &err);
     }

@@ -7,10 +7,11 @@
  * Threads:  one group, one thread.
  * Errors:   each item has its own outcome in rc and err.
  *
- * In PostgreSQL a group is first run in good faith: what the closures post is not waited for until
- * the commit, so that a group costs as many round trips as its closures ask questions. If a
- * statement fails, whose it was cannot be told; then the group is run again with a wait at the end
- * of each write.
+ * A group is first run in good faith, without savepoints and without waiting for what the closures
+ * post. When one of them fails, everything is rolled back and the group is run again, now each
+ * write under its savepoint and with a wait at its end, so that a failure is its own and harms
+ * nobody else. Writes that fail inside their transaction are rare, and savepoints are not cheap on
+ * either engine.
  */
 #ifndef LOCI_DB_WRITE_GROUP_H
 #define LOCI_DB_WRITE_GROUP_H
