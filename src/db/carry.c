@@ -189,10 +189,9 @@ static loci_rc read_blob(loci_arena *arena, const loci_json *value, loci_str nam
     if (rc) return rc;
     loci_buf_init_arena(&bytes, arena, value->string.len + 1);
     rc = loci_base64_decode(LOCI_BASE64, value->string, &bytes, err);
-    if (rc) {
-        loci_err_prefix(err, "'%.*s'", LOCI_ARG(name));
-        return rc == LOCI_EINVAL ? LOCI_ESHAPE : rc;
-    }
+    if (rc == LOCI_EINVAL)
+        return loci_fail(err, LOCI_ESHAPE, "'%.*s' is not base64", LOCI_ARG(name));
+    if (rc) return rc;
     *ret = bytes.ptr ? loci_buf_str(&bytes) : LOCI_STR("");
     return LOCI_OK;
 }

@@ -328,14 +328,16 @@ loci_rc loci_lines_next(loci_lines_in *in, loci_str *ret_line, loci_err *err)
     loci_buf_clear(&in->line);
     while (!whole) {
         if (in->from < in->to) whole = take_part(in);
-        if (loci_buf_check(&in->line, NULL))
+        rc = loci_buf_check(&in->line, err);
+        if (rc == LOCI_ELIMIT)
             return loci_fail(err, LOCI_ELIMIT, "line %zu is longer than %d bytes", in->number + 1,
                              LOCI_LINE_BYTES);
-        if (whole) break;
+        if (rc || whole) break;
         rc = fill(in, err);
         if (rc) return rc;
         if (in->last && in->from == in->to) break;
     }
+    if (rc) return rc;
     if (!whole && in->line.len == 0) return LOCI_DONE;
     in->number++;
     if (!whole)

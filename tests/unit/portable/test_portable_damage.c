@@ -1,6 +1,7 @@
 /* Damaged and hostile files: an error that names the line, and nothing imported. */
 #include "fill.h"
 
+#include "base/alloc.h"
 #include "db/export.h"
 #include "db/import.h"
 
@@ -297,12 +298,47 @@ static void refuses_what_is_no_file(void **state)
     close_target(&t);
 }
 
+/* Every allocation fails in turn: an error each time, and in the end the whole import. */
+static void survives_failing_allocations(void **state)
+{
+    const store *s = store_of(state);
+    loci_import_options o = { .org = 1, .keys = true };
+    loci_err err = { 0 };
+    target t = { 0 };
+    loci_rc rc = LOCI_ENOMEM;
+    unsigned long n = 1;
+
+    make_export(s, "a.gz");
+    open_target(s, &t);
+    for (; rc && n < 20000; n += n < 100 ? 1 : 37) {
+        (void)loci_alloc_fail_at(n);
+        rc = loci_import(t.db, t.writer, fill_path(s, "a.gz"), &o, NULL, &err);
+        (void)loci_alloc_fail_at(0);
+        if (rc && rc != LOCI_ENOMEM) fail_msg("%lu: %s: %s", n, loci_rc_name(rc), err.msg);
+    }
+    assert_ok(rc, err);
+    assert_true(n > 100);
+    loci_export_options e = { .org = 1, .vectors = true, .keys = true, .replace = true };
+    for (n = 1, rc = LOCI_ENOMEM; rc && n < 20000; n++) {
+        (void)loci_alloc_fail_at(n);
+        rc = loci_export(t.db, fill_path(s, "b.jsonl"), &e, NULL, &err);
+        (void)loci_alloc_fail_at(0);
+        if (rc && access(fill_path(s, "b.jsonl"), F_OK) == 0) fail_msg("half a file is there");
+    }
+    assert_ok(rc, err);
+    close_target(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(refuses_flipped_bits), ON_BOTH(refuses_cut_files),
-        ON_BOTH(refuses_damaged_gzip), ON_BOTH(refuses_hostile_lines),
-        ON_BOTH(refuses_a_bomb),       ON_BOTH(refuses_what_is_no_file),
+        ON_BOTH(refuses_flipped_bits),
+        ON_BOTH(refuses_cut_files),
+        ON_BOTH(refuses_damaged_gzip),
+        ON_BOTH(refuses_hostile_lines),
+        ON_BOTH(refuses_a_bomb),
+        ON_BOTH(refuses_what_is_no_file),
+        ON_SQLITE(survives_failing_allocations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
