@@ -317,7 +317,7 @@ static void survives_failing_allocations(void **state)
         if (rc && rc != LOCI_ENOMEM) fail_msg("%lu: %s: %s", n, loci_rc_name(rc), err.msg);
     }
     assert_ok(rc, err);
-    assert_true(n > 100);
+    assert_true(n > 20); /* else the import allocates nothing that could fail */
     loci_export_options e = { .org = 1, .vectors = true, .keys = true, .replace = true };
     for (n = 1, rc = LOCI_ENOMEM; rc && n < 20000; n++) {
         (void)loci_alloc_fail_at(n);
