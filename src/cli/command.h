@@ -53,7 +53,9 @@ int loci_cli_config(loci_cli *cli);
 int loci_cli_docs(loci_cli *cli);
 int loci_cli_run_call(loci_cli *cli);
 int loci_cli_ops(loci_cli *cli);
-int loci_cli_status(loci_cli *cli);
+int loci_cli_verb(loci_cli *cli);
+int loci_cli_backup(loci_cli *cli);
+int loci_cli_restore(loci_cli *cli);
 int loci_cli_run_org(loci_cli *cli);
 int loci_cli_run_key(loci_cli *cli);
 

@@ -27,6 +27,53 @@ static const loci_option key_options[] = {
     /* clang-format on */
 };
 
+static const loci_option diff_options[] = {
+    /* clang-format off */
+    { "from", "TIME", "compare how it was then ..." },
+    { "to",   "TIME", "... with how it was then; without it: now" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option undo_options[] = {
+    /* clang-format off */
+    { "to",      "TIME", "the time to go back to" },
+    { "shared",  NULL,   "also touch blocks and archives that other agents have too" },
+    { "dry-run", NULL,   "only tell what would be done" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option export_options[] = {
+    /* clang-format off */
+    { "agent",   "AGENT", "only this agent and what belongs to it" },
+    { "vectors", NULL,    "with the vectors, which can be made again" },
+    { "replace", NULL,    "replace a file that exists" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option backup_options[] = {
+    /* clang-format off */
+    { "replace", NULL, "replace a file that exists" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option restore_options[] = {
+    /* clang-format off */
+    { "force", NULL, "set a store that is there aside first" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option doctor_options[] = {
+    /* clang-format off */
+    { "fix", NULL, "repair what can be derived again" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
 static const char call_details[] =
     "The input is one JSON object, or words key=value. A value is read as JSON where the "
     "operation\n"
@@ -66,7 +113,27 @@ static const loci_command commands[] = {
       .details = call_details, .words_min = 1, .words_max = 256, .run = loci_cli_run_call },
     { .name = "ops",     .usage = "[OP]", .help = "list the operations, or show the schemas of one",
       .words_max = 1, .run = loci_cli_ops },
-    { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_status },
+    { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_verb },
+    { .name = "agents",  .usage = "", .help = "list the agents", .run = loci_cli_verb },
+    { .name = "log",     .usage = "AGENT", .help = "show what happened to an agent's memory",
+      .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "diff",    .usage = "AGENT --from TIME [--to TIME]",
+      .help = "compare an agent's memory at two times",
+      .options = diff_options, .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "undo",    .usage = "AGENT --to TIME [--shared] [--dry-run]",
+      .help = "bring an agent's memory back to how it was",
+      .options = undo_options, .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "export",  .usage = "[--agent AGENT] FILE",
+      .help = "write everything, history included, to a file of JSON lines",
+      .options = export_options, .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "import",  .usage = "FILE", .help = "bring an exported file in; twice changes nothing",
+      .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "backup",  .usage = "FILE", .help = "copy the whole store into one file, while it is in use",
+      .options = backup_options, .words_min = 1, .words_max = 1, .run = loci_cli_backup },
+    { .name = "restore", .usage = "FILE", .help = "make the store from a backup or an export",
+      .options = restore_options, .words_min = 1, .words_max = 1, .run = loci_cli_restore },
+    { .name = "doctor",  .usage = "[--fix]", .help = "examine the store; exits with 1 when something is wrong",
+      .options = doctor_options, .run = loci_cli_verb },
     { .name = "org",     .usage = "create NAME | list", .help = "make or list organizations",
       .details = org_details, .words_min = 1, .words_max = 2, .run = loci_cli_run_org },
     { .name = "key",     .usage = "create NAME --role ROLE | list | revoke ID", .help = "make, list or revoke API keys",

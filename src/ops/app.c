@@ -30,15 +30,16 @@ static const loci_db_room *const rooms[] = {
 };
 
 /* The setting, or the usual place. Its folder is private, because memories are. */
-static loci_rc find_store(loci_app *app, char *const *env, const char **ret_url, loci_err *err)
+static loci_rc find_store(const loci_config *config, char *const *env, loci_arena *arena,
+                          const char **ret_url, loci_err *err)
 {
-    loci_str path = loci_config_text(app->config, "db");
+    loci_str path = loci_config_text(config, "db");
 
     if (path.len == 0) {
-        loci_rc rc = loci_config_store_path(app->arena, env, &path, err);
+        loci_rc rc = loci_config_store_path(arena, env, &path, err);
         if (rc) return rc;
-        loci_str folder = loci_arena_str(app->arena, loci_fs_folder_of(path));
-        if (!folder.ptr) return loci_arena_fail(app->arena, err);
+        loci_str folder = loci_arena_str(arena, loci_fs_folder_of(path));
+        if (!folder.ptr) return loci_arena_fail(arena, err);
         rc = loci_fs_make_folders(folder.ptr, err);
         if (rc) return rc;
     }
@@ -46,15 +47,24 @@ static loci_rc find_store(loci_app *app, char *const *env, const char **ret_url,
     return LOCI_OK;
 }
 
+loci_rc loci_app_store(const loci_config *config, char *const *env, loci_arena *arena,
+                       const char **ret_url, loci_db_options *ret_options, loci_err *err)
+{
+    loci_rc rc = find_store(config, env, arena, ret_url, err);
+    if (rc) return rc;
+    *ret_options = (loci_db_options){
+        .rooms = rooms,
+        .durability = (loci_durability)loci_config_enum(config, "durability"),
+    };
+    return LOCI_OK;
+}
+
 static loci_rc open_store(loci_app *app, char *const *env, loci_err *err)
 {
-    loci_db_options options = {
-        .rooms = rooms,
-        .durability = (loci_durability)loci_config_enum(app->config, "durability"),
-    };
+    loci_db_options options;
     const char *url = NULL;
 
-    loci_rc rc = find_store(app, env, &url, err);
+    loci_rc rc = loci_app_store(app->config, env, app->arena, &url, &options, err);
     if (!rc) rc = loci_db_open(url, &options, &app->db, err);
     if (!rc) rc = loci_writer_new(app->db, &app->writer, err);
     return rc;
