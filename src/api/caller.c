@@ -6,6 +6,7 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "db/schema.h"
+#include "tree/agent.h"
 
 enum { NAME_SHOWN = 60 };
 
@@ -57,16 +58,44 @@ static loci_rc find_org(loci_api *api, loci_str user, int64_t *ret_org, loci_err
     return LOCI_OK;
 }
 
-static loci_rc check_header(const char *name, loci_str given, loci_str own, loci_err *err)
+/* A key's agent may be asked for by name and by id; one that does not exist yet has one spelling.
+ */
+static loci_rc find_alias(loci_api *api, const loci_key *key, loci_arena *arena, loci_str *ret,
+                          loci_err *err)
+{
+    LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
+    loci_agent agent;
+
+    loci_rc rc = loci_tx_begin(api->app->db, LOCI_TX_READ, &tx, err);
+    if (!rc) rc = loci_agent_find(tx, key->org, key->agent, arena, &agent, err);
+    if (rc == LOCI_ENOTFOUND) return LOCI_OK;
+    if (!rc) *ret = loci_str_eq(agent.id, key->agent) ? agent.name : agent.id;
+    return rc;
+}
+
+static loci_rc check_header(const char *name, loci_str given, loci_str own, loci_str alias,
+                            loci_err *err)
 {
     if (!given.len || !own.len || loci_str_eq(given, own)) return LOCI_OK;
+    if (alias.len && loci_str_eq(given, alias)) return LOCI_OK;
     return loci_fail(err, LOCI_EDENIED, "%s disagrees with the key, which is for '%.*s'", name,
                      LOCI_ARG(own));
 }
 
+static void become(const loci_key *key, loci_caller *who)
+{
+    who->org = key->org;
+    who->role = key->role;
+    who->actor = key->id;
+    who->agent_bound = key->agent.len > 0;
+    who->node_fence = key->node.len > 0;
+    if (key->agent.len) who->agent = key->agent;
+    if (key->node.len) who->node = key->node;
+}
+
 /* The key decides; headers fill in what it leaves open. */
-static loci_rc use_key(loci_api *api, const loci_key *key, loci_str user, loci_caller *who,
-                       loci_err *err)
+static loci_rc use_key(loci_api *api, const loci_key *key, loci_str user, loci_arena *arena,
+                       loci_caller *who, loci_err *err)
 {
     int64_t org = key->org;
 
@@ -77,17 +106,11 @@ static loci_rc use_key(loci_api *api, const loci_key *key, loci_str user, loci_c
                          "user_id disagrees with the key, which is for "
                          "organization '%.*s'",
                          LOCI_ARG(key->org_name));
-    rc = check_header("X-Loci-Agent", who->agent, key->agent, err);
-    if (!rc) rc = check_header("X-Loci-Node", who->node, key->node, err);
-    if (rc) return rc;
-    who->org = key->org;
-    who->role = key->role;
-    who->actor = key->id;
-    who->agent_bound = key->agent.len > 0;
-    who->node_fence = key->node.len > 0;
-    if (key->agent.len) who->agent = key->agent;
-    if (key->node.len) who->node = key->node;
-    return LOCI_OK;
+    if (key->agent.len) rc = find_alias(api, key, arena, &who->agent_alias, err);
+    if (!rc) rc = check_header("X-Loci-Agent", who->agent, key->agent, who->agent_alias, err);
+    if (!rc) rc = check_header("X-Loci-Node", who->node, key->node, LOCI_STR(""), err);
+    if (!rc) become(key, who);
+    return rc;
 }
 
 static loci_rc use_password(loci_api *api, const loci_credentials *given, loci_str user,
@@ -130,7 +153,7 @@ loci_rc loci_api_caller(loci_api *api, loci_http_request *request, loci_door doo
 
     if (loci_key_shaped(secret) && !is_password(api, &given)) {
         rc = loci_keyring_find(api->keys, secret, loci_http_arena(request), &key, err);
-        if (!rc) rc = use_key(api, &key, user, &who, err);
+        if (!rc) rc = use_key(api, &key, user, loci_http_arena(request), &who, err);
     } else {
         rc = use_password(api, &given, user, &who, err);
     }

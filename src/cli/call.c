@@ -1,7 +1,5 @@
-/* loci call, and the commands that are one operation with a face for people. */
+/* loci call: any operation, as it is. */
 #include "cli/cli.h"
-
-enum { CELLS_MAX = 256 };
 
 /* A value of key=value: JSON where the schema takes such a value, else text. */
 static void write_value(loci_cli *cli, const loci_schema *schema, loci_str text,
@@ -74,46 +72,4 @@ int loci_cli_run_call(loci_cli *cli)
     loci_buf_add_char(&out, '\n');
     int exit_code = loci_cli_print(cli, &out);
     return exit_code == LOCI_EXIT_OK && refused ? LOCI_EXIT_FAILED : exit_code;
-}
-
-/* A value as one cell: texts as they are, everything else as JSON. */
-static loci_str cell_of(loci_cli *cli, const loci_json *value)
-{
-    loci_json_writer w;
-    loci_buf text;
-
-    if (value->type == LOCI_JSON_STRING) return value->string;
-    loci_buf_init_arena(&text, cli->arena, LOCI_CLI_TEXT_MAX);
-    loci_json_begin(&w, &text);
-    loci_json_value(&w, value);
-    return loci_buf_str(&text);
-}
-
-/* An object's members, one per line. */
-static int print_object(loci_cli *cli, const loci_json *object)
-{
-    loci_str cells[2 + CELLS_MAX] = { LOCI_STR("what"), LOCI_STR("value") };
-    size_t rows = 1;
-
-    for (size_t i = 0; i < object->object.count && rows <= CELLS_MAX / 2; i++, rows++) {
-        cells[2 * rows] = object->object.members[i].name;
-        cells[2 * rows + 1] = cell_of(cli, &object->object.members[i].value);
-    }
-    return loci_cli_rows(cli, cells, 2, rows);
-}
-
-int loci_cli_status(loci_cli *cli)
-{
-    const loci_json *answer = NULL;
-    loci_err err = { 0 };
-    bool refused = false;
-    loci_buf out;
-
-    loci_buf_init_arena(&out, cli->arena, LOCI_CLI_TEXT_MAX);
-    loci_rc rc = loci_cli_call(cli, LOCI_STR("status"), LOCI_STR(""), &out, &refused, &err);
-    if (!rc && !cli->args.json) rc = loci_json_parse(cli->arena, loci_buf_str(&out), &answer, &err);
-    if (rc) return loci_cli_fail(cli, &err, LOCI_EXIT_FAILED);
-    if (answer) return print_object(cli, answer);
-    loci_buf_add_char(&out, '\n');
-    return loci_cli_print(cli, &out);
 }

@@ -27,6 +27,7 @@ static const loci_option key_options[] = {
     /* clang-format on */
 };
 
+<<<<<<< HEAD
 static const loci_option agents_options[] = {
     /* clang-format off */
     { "limit", "N",    "at most so many" },
@@ -48,12 +49,19 @@ static const loci_option diff_options[] = {
     { "from",  "TIME", "how it was then; needed" },
     { "to",    "TIME", "how it was then; otherwise now" },
     { "limit", "N",    "at most so many" },
+=======
+static const loci_option diff_options[] = {
+    /* clang-format off */
+    { "from", "TIME", "compare how it was then ..." },
+    { "to",   "TIME", "... with how it was then; without it: now" },
+>>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
 static const loci_option undo_options[] = {
     /* clang-format off */
+<<<<<<< HEAD
     { "to",      "TIME", "bring it back to how it was then; needed" },
     { "shared",  NULL,   "also touch what other agents have too" },
     { "dry_run", NULL,   "only tell what would be done" },
@@ -71,26 +79,56 @@ static const loci_option backup_options[] = {
 static const loci_option restore_options[] = {
     /* clang-format off */
     { "force", NULL, "set a store that is there aside, as NAME.before-restore" },
+=======
+    { "to",      "TIME", "the time to go back to" },
+    { "shared",  NULL,   "also touch blocks and archives that other agents have too" },
+    { "dry-run", NULL,   "only tell what would be done" },
+>>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
 static const loci_option export_options[] = {
     /* clang-format off */
+<<<<<<< HEAD
     { "agent",   "AGENT", "only this agent (name or id) and what it remembers" },
     { "vectors", NULL,    "with the vectors, which can be made again" },
     { "replace", NULL,    "replace FILE if it is there" },
+=======
+    { "agent",   "AGENT", "only this agent and what belongs to it" },
+    { "vectors", NULL,    "with the vectors, which can be made again" },
+    { "replace", NULL,    "replace a file that exists" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option backup_options[] = {
+    /* clang-format off */
+    { "replace", NULL, "replace a file that exists" },
+    { NULL, NULL, NULL },
+    /* clang-format on */
+};
+
+static const loci_option restore_options[] = {
+    /* clang-format off */
+    { "force", NULL, "set a store that is there aside first" },
+>>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
 static const loci_option doctor_options[] = {
     /* clang-format off */
+<<<<<<< HEAD
     { "fix", NULL, "mend what can be derived again; nothing else is touched" },
+=======
+    { "fix", NULL, "repair what can be derived again" },
+>>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
+<<<<<<< HEAD
 static const char undo_details[] =
     "Everything comes as new revisions, so that an undo can be undone. Blocks and archives that\n"
     "other agents have too are listed and left alone, unless --shared is given.";
@@ -112,6 +150,8 @@ static const char doctor_details[] = "Integrity, references, revisions, tags, du
                                      "queues, sizes. Exits with 1 when\n"
                                      "something is wrong.";
 
+=======
+>>>>>>> doors
 static const char call_details[] =
     "The input is one JSON object, or words key=value. A value is read as JSON where the "
     "operation\n"
@@ -151,6 +191,7 @@ static const loci_command commands[] = {
       .details = call_details, .words_min = 1, .words_max = 256, .run = loci_cli_run_call },
     { .name = "ops",     .usage = "[OP]", .help = "list the operations, or show the schemas of one",
       .words_max = 1, .run = loci_cli_ops },
+<<<<<<< HEAD
     { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_status },
     { .name = "agents",  .usage = "[--limit N] [--name NAME]", .help = "list the agents",
       .options = agents_options, .run = loci_cli_agents },
@@ -173,6 +214,29 @@ static const loci_command commands[] = {
       .options = restore_options, .words_min = 1, .words_max = 1, .run = loci_cli_restore },
     { .name = "doctor",  .usage = "[--fix]", .help = "look for damage in the store",
       .details = doctor_details, .options = doctor_options, .run = loci_cli_doctor },
+=======
+    { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_verb },
+    { .name = "agents",  .usage = "", .help = "list the agents", .run = loci_cli_verb },
+    { .name = "log",     .usage = "AGENT", .help = "show what happened to an agent's memory",
+      .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "diff",    .usage = "AGENT --from TIME [--to TIME]",
+      .help = "compare an agent's memory at two times",
+      .options = diff_options, .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "undo",    .usage = "AGENT --to TIME [--shared] [--dry-run]",
+      .help = "bring an agent's memory back to how it was",
+      .options = undo_options, .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "export",  .usage = "[--agent AGENT] FILE",
+      .help = "write everything, history included, to a file of JSON lines",
+      .options = export_options, .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "import",  .usage = "FILE", .help = "bring an exported file in; twice changes nothing",
+      .words_min = 1, .words_max = 1, .run = loci_cli_verb },
+    { .name = "backup",  .usage = "FILE", .help = "copy the whole store into one file, while it is in use",
+      .options = backup_options, .words_min = 1, .words_max = 1, .run = loci_cli_backup },
+    { .name = "restore", .usage = "FILE", .help = "make the store from a backup or an export",
+      .options = restore_options, .words_min = 1, .words_max = 1, .run = loci_cli_restore },
+    { .name = "doctor",  .usage = "[--fix]", .help = "examine the store; exits with 1 when something is wrong",
+      .options = doctor_options, .run = loci_cli_verb },
+>>>>>>> doors
     { .name = "org",     .usage = "create NAME | list", .help = "make or list organizations",
       .details = org_details, .words_min = 1, .words_max = 2, .run = loci_cli_run_org },
     { .name = "key",     .usage = "create NAME --role ROLE | list | revoke ID", .help = "make, list or revoke API keys",

@@ -26,8 +26,14 @@ struct loci_app {
 /* Every operation there is: the one list. Needs no store. */
 LOCI_MUST loci_rc loci_table_new(loci_ops **ret_ops, loci_err *err);
 
-/* Open the store that the setting `db` names, or the usual one, whose folder is made. `env` is as
- * environ; `config` must outlive the app. */
+/* Where the store is and how to open it: the setting `db`, or the usual place, whose folder is
+ * made.
+ */
+LOCI_MUST loci_rc loci_app_store(const loci_config *config, char *const *env, loci_arena *arena,
+                                 const char **ret_url, loci_db_options *ret_options, loci_err *err);
+
+/* Open the store that the setting `db` names, or the usual one. `env` is as environ; `config` must
+ * outlive the app. */
 LOCI_MUST loci_rc loci_app_open(const loci_config *config, char *const *env, loci_app **ret_app,
                                 loci_err *err);
 
