@@ -33,7 +33,7 @@ static loci_rc add_rows(loci_change *change, void *arg, loci_err *err)
     return rc;
 }
 
-static loci_rc write_one(const line *l, unsigned n, loci_err *err)
+static loci_rc write_one(const line *l, unsigned n, bool *ret_repeated, loci_err *err)
 {
     char id[48];
     passage p = { .id = id };
@@ -46,7 +46,10 @@ static loci_rc write_one(const line *l, unsigned n, loci_err *err)
         request.key = loci_str_from(id);
         request.input_hash = loci_str_from(id);
     }
-    return loci_write(l->m->writer, &request, NULL, NULL, err);
+    loci_write_result result = { 0 };
+    loci_rc rc = loci_write(l->m->writer, &request, NULL, &result, err);
+    *ret_repeated = result.repeated;
+    return rc;
 }
 
 static void *write_line(void *arg)
@@ -58,7 +61,7 @@ static void *write_line(void *arg)
         load_outcome *o = &all->outcome[l->writer][n];
         uint8_t ack[2] = { (uint8_t)l->writer, (uint8_t)n };
         loci_err err = { 0 };
-        o->rc = write_one(l, n, &err);
+        o->rc = write_one(l, n, &o->repeated, &err);
         (void)snprintf(o->msg, sizeof o->msg, "%s", err.msg);
         if (!o->rc && all->acks >= 0 && write(all->acks, ack, sizeof ack) != sizeof ack)
             o->rc = LOCI_EIO;
@@ -74,7 +77,7 @@ loci_rc load_run(load *l, memory *m, loci_err *err)
 
     for (unsigned i = 0; i < l->writers; i++)
         for (unsigned n = 0; n < LOAD_EACH; n++)
-            l->outcome[i][n] = (load_outcome){ .rc = LOCI_DONE }; /* not tried */
+            l->outcome[i][n] = (load_outcome){ .rc = LOCI_DONE };
     for (unsigned i = 0; i < l->writers; i++) {
         lines[i] = (line){ .load = l, .m = m, .writer = i };
         if (pthread_create(&threads[i], NULL, write_line, &lines[i]) != 0) abort();
@@ -90,7 +93,6 @@ loci_rc load_run(load *l, memory *m, loci_err *err)
 
 loci_db_options load_options(loci_durability durability)
 {
-    /* Few pages, so that the WAL is copied back several times in one run. */
     return (loci_db_options){ .durability = durability,
                               .checkpoint = 12,
                               .connections = 3,
@@ -174,6 +176,11 @@ void load_check_file(const char *path)
     assert_answer(db, "PRAGMA integrity_check", "ok");
     assert_answer(db, "PRAGMA foreign_key_check", "");
     (void)sqlite3_close(db);
+}
+
+void load_in_memory(void)
+{
+    if (access("/dev/shm", W_OK) == 0) (void)setenv("TMPDIR", "/dev/shm", 0);
 }
 
 bool load_every(void)

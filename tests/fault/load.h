@@ -15,15 +15,16 @@
 enum { LOAD_WRITERS = 4, LOAD_EACH = 6, LOAD_ROWS = 3 };
 
 typedef struct load_outcome {
-    loci_rc rc;
+    loci_rc rc; /* LOCI_DONE: not tried */
+    bool repeated;
     char msg[256];
 } load_outcome;
 
 typedef struct load {
-    unsigned writers;  /* 1..LOAD_WRITERS */
-    int acks;          /* each acknowledged write is told here as two bytes; -1 for nobody */
-    bool keys;         /* each write has an idempotency key */
-    bool go_on;        /* after a failed write with the next one */
+    unsigned writers; /* 1..LOAD_WRITERS */
+    int acks;         /* each acknowledged write is told here as two bytes; -1 for nobody */
+    bool keys;        /* each write has an idempotency key */
+    bool go_on;       /* after a failed write with the next one */
     load_outcome outcome[LOAD_WRITERS][LOAD_EACH];
     bool told[LOAD_WRITERS][LOAD_EACH]; /* what a parent read from the pipe */
 } load;
@@ -31,7 +32,7 @@ typedef struct load {
 /* LOAD_EACH writes of LOAD_ROWS rows by each writer, at the same time. The first failure. */
 loci_rc load_run(load *l, memory *m, loci_err *err);
 
-/* Small things that the load does: 8 kB of text per write would take long, 10 bytes test little. */
+/* A small WAL, so that it is copied back several times in one load. */
 loci_db_options load_options(loci_durability durability);
 
 /* Fill in `told` from the pipe, to its end. */
@@ -44,6 +45,10 @@ void load_check(const load *l, loci_db *db, bool all);
 
 /* The file is sound, by SQLite's own check. */
 void load_check_file(const char *path);
+
+/* Put the stores of this program into memory if the machine has such a place: what the tests do to
+ * a disk they do themselves, and thousands of real syncs would take long. */
+void load_in_memory(void);
 
 /* Is LOCI_FAULT=all set? Then every point is tried, else a sample that LOCI_FAULT_SEED decides. */
 bool load_every(void);

@@ -154,5 +154,6 @@ int main(void)
         ON_SQLITE(killed_after_a_call),         ON_SQLITE(killed_in_normal_durability),
         ON_SQLITE(loses_power),                 ON_SQLITE(loses_power_in_normal_durability),
     };
+    load_in_memory();
     return cmocka_run_group_tests_name("fault/stop", tests, NULL, NULL);
 }
