@@ -41,7 +41,7 @@ static loci_rc write_one(const line *l, unsigned n, bool *ret_repeated, loci_err
         .org = LOCI_DEFAULT_ORG, .run = add_rows, .arg = &p, .door = LOCI_STR("test")
     };
 
-    (void)snprintf(id, sizeof id, "w%u-%u", l->writer, n);
+    (void)snprintf(id, sizeof id, "%u-%u-%u", l->load->round, l->writer, n);
     if (l->load->keys) {
         request.key = loci_str_from(id);
         request.input_hash = loci_str_from(id);
@@ -61,6 +61,7 @@ static void *write_line(void *arg)
         load_outcome *o = &all->outcome[l->writer][n];
         uint8_t ack[2] = { (uint8_t)l->writer, (uint8_t)n };
         loci_err err = { 0 };
+        if (all->again && o->rc == LOCI_OK) continue;
         o->rc = write_one(l, n, &o->repeated, &err);
         (void)snprintf(o->msg, sizeof o->msg, "%s", err.msg);
         if (!o->rc && all->acks >= 0 && write(all->acks, ack, sizeof ack) != sizeof ack)
@@ -75,7 +76,7 @@ loci_rc load_run(load *l, memory *m, loci_err *err)
     pthread_t threads[LOAD_WRITERS];
     line lines[LOAD_WRITERS];
 
-    for (unsigned i = 0; i < l->writers; i++)
+    for (unsigned i = 0; !l->again && i < l->writers; i++)
         for (unsigned n = 0; n < LOAD_EACH; n++)
             l->outcome[i][n] = (load_outcome){ .rc = LOCI_DONE };
     for (unsigned i = 0; i < l->writers; i++) {
@@ -117,7 +118,7 @@ unsigned load_told(const load *l)
 }
 
 /* How many rows of each write are there. */
-static void count_rows(loci_db *db, unsigned rows[LOAD_WRITERS][LOAD_EACH])
+static void count_rows(const load *l, loci_db *db, unsigned rows[LOAD_WRITERS][LOAD_EACH])
 {
     LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
     LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
@@ -128,12 +129,11 @@ static void count_rows(loci_db *db, unsigned rows[LOAD_WRITERS][LOAD_EACH])
     assert_ok(loci_stmt_begin(tx, &memory_room, MEMORY_IDS, &q, &err), err);
     while ((rc = loci_stmt_next(q, &err)) == LOCI_OK) {
         loci_str id = loci_stmt_text(q, 0), part;
-        int64_t writer = -1, n = -1;
-        id = loci_str_sub(id, 1, id.len);
-        if (!loci_str_cut(&id, '-', &part) || !loci_str_to_i64(part, &writer) ||
-            !loci_str_cut(&id, '-', &part) || !loci_str_to_i64(part, &n))
-            continue;
-        if (writer < LOAD_WRITERS && n < LOAD_EACH) rows[writer][n]++;
+        int64_t at[3] = { -1, -1, -1 };
+        for (int i = 0; i < 3 && loci_str_cut(&id, '-', &part); i++)
+            if (!loci_str_to_i64(part, &at[i])) break;
+        if (at[0] != l->round || at[1] < 0 || at[2] < 0) continue;
+        if (at[1] < LOAD_WRITERS && at[2] < LOAD_EACH) rows[at[1]][at[2]]++;
     }
     if (rc != LOCI_DONE) fail_msg("%s", err.msg);
 }
@@ -142,7 +142,7 @@ void load_check(const load *l, loci_db *db, bool all)
 {
     unsigned rows[LOAD_WRITERS][LOAD_EACH] = { 0 };
 
-    count_rows(db, rows);
+    count_rows(l, db, rows);
     for (unsigned i = 0; i < LOAD_WRITERS; i++)
         for (unsigned n = 0; n < LOAD_EACH; n++) {
             if (rows[i][n] != 0 && rows[i][n] != LOAD_ROWS)

@@ -22,9 +22,11 @@ typedef struct load_outcome {
 
 typedef struct load {
     unsigned writers; /* 1..LOAD_WRITERS */
+    unsigned round;   /* tells the loads of one store apart */
     int acks;         /* each acknowledged write is told here as two bytes; -1 for nobody */
     bool keys;        /* each write has an idempotency key */
     bool go_on;       /* after a failed write with the next one */
+    bool again;       /* leave out what an earlier run of this load was acknowledged */
     load_outcome outcome[LOAD_WRITERS][LOAD_EACH];
     bool told[LOAD_WRITERS][LOAD_EACH]; /* what a parent read from the pipe */
 } load;
