@@ -7,6 +7,7 @@
 #include "db/turnstile.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -89,17 +90,27 @@ static const char *advice(int extended)
         return "the file or one beside it cannot be opened: check that the folder may be written";
     case SQLITE_INTERRUPT: return "it took longer than its deadline";
     case SQLITE_READONLY:
-        return "it may not be written: check the rights of the file and its folder";
+        return "it may not be read and written: check the rights of the file and its folder";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return "it is damaged: restore it from a backup";
     default: return NULL;
     }
 }
 
+/* SQLite has one code for all reasons why a file does not open; the system knows which it was. */
+static bool is_denied(sqlite3 *db, int extended)
+{
+    int reason = sqlite3_system_errno(db);
+
+    return (extended & 0xFF) == SQLITE_CANTOPEN &&
+           (reason == EACCES || reason == EPERM || reason == EROFS);
+}
+
 static loci_rc fail(loci_tx *tx, loci_err *err)
 {
     sqlite3 *db = file_of(tx)->db;
     int extended = sqlite3_extended_errcode(db);
+    if (is_denied(db, extended)) extended = SQLITE_READONLY;
     loci_rc code = code_of(extended);
     const char *hint = advice(extended);
 

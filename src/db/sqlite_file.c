@@ -107,6 +107,9 @@ loci_rc loci_sqlite_check_place(const char *path, loci_err *err)
     }
     if (!S_ISREG(st.st_mode))
         return loci_fail(err, LOCI_EINVAL, "%s is no regular file: give the path of a file", path);
+    /* SQLite takes a file of one byte for an empty one. */
+    if (st.st_size == 1)
+        return loci_fail(err, LOCI_EINVAL, "%s is not a loci store: choose another path", path);
     return LOCI_OK;
 }
 

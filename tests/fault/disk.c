@@ -353,8 +353,8 @@ static int sync_file(sqlite3_file *file, int flags)
     if (!rc && m) {
         size_t len = strlen(m->path);
         make_certain(m);
-        if (!m->listed && (strcmp(m->path + len - 4, "-wal") == 0 ||
-                           strcmp(m->path + len - 8, "-journal") == 0))
+        if (!m->listed &&
+            (strcmp(m->path + len - 4, "-wal") == 0 || strcmp(m->path + len - 8, "-journal") == 0))
             list_all();
     }
     after();

@@ -1,10 +1,9 @@
 /* tests/fault/disk.h -- a disk that fails, stops or loses power at a chosen call.
  *
- * Here:     an SQLite VFS over the default one; it counts the calls and does its harm at one of them.
- * Not here: what runs on the disk, and what must be true afterwards.
- * Owns:     one disk per process, for good: install it in a forked child.
- * Threads:  the calls may come from any thread; installing and mending from one.
- * Errors:   none of its own; it makes them.
+ * Here:     an SQLite VFS over the default one; it counts the calls and does its harm at one of
+ * them. Not here: what runs on the disk, and what must be true afterwards. Owns:     one disk per
+ * process, for good: install it in a forked child. Threads:  the calls may come from any thread;
+ * installing and mending from one. Errors:   none of its own; it makes them.
  *
  * Power loss: the files themselves are written at once, so that everybody in the process sees them;
  * beside each is kept what a sync has made certain, and the writes since. When power goes, every

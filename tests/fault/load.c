@@ -94,10 +94,9 @@ loci_rc load_run(load *l, memory *m, loci_err *err)
 
 loci_db_options load_options(loci_durability durability)
 {
-    return (loci_db_options){ .durability = durability,
-                              .checkpoint = 12,
-                              .connections = 3,
-                              .deadline = 5 * LOCI_SECOND };
+    return (loci_db_options){
+        .durability = durability, .checkpoint = 12, .connections = 3, .deadline = 5 * LOCI_SECOND
+    };
 }
 
 void load_read_acks(load *l, int fd)

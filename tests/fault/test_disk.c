@@ -162,10 +162,8 @@ static void no_memory_for_the_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_SQLITE(one_input_output_error),
-        ON_SQLITE(a_broken_disk),
-        ON_SQLITE(one_call_without_space),
-        ON_SQLITE(a_full_disk),
+        ON_SQLITE(one_input_output_error),   ON_SQLITE(a_broken_disk),
+        ON_SQLITE(one_call_without_space),   ON_SQLITE(a_full_disk),
         ON_SQLITE(no_memory_for_the_engine),
     };
     load_in_memory();

@@ -204,8 +204,8 @@ static void the_server_is_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_POSTGRES(cut_before_a_message), ON_POSTGRES(cut_within_a_message),
-        ON_POSTGRES(cut_after_a_message),  ON_POSTGRES(frozen_at_a_message),
+        ON_POSTGRES(cut_before_a_message),   ON_POSTGRES(cut_within_a_message),
+        ON_POSTGRES(cut_after_a_message),    ON_POSTGRES(frozen_at_a_message),
         ON_POSTGRES(silent_after_a_message), ON_POSTGRES(a_backend_is_killed),
         ON_POSTGRES(the_server_is_killed),
     };

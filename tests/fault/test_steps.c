@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One call to the engine fails, each in turn, in each way that it can: the statement itself, a lock,
- * the connection, a commit whose answer is lost after it happened and before. */
+/* One call to the engine fails, each in turn, in each way that it can: the statement itself, a
+ * lock, the connection, a commit whose answer is lost after it happened and before. */
 
 typedef enum break_how { FINAL, RETRY, LOST, LOST_AFTER } break_how;
 
@@ -243,7 +243,7 @@ static void a_failure_is_not_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BOTH(a_call_fails_for_good), ON_BOTH(a_call_meets_a_lock),
+        ON_BOTH(a_call_fails_for_good),       ON_BOTH(a_call_meets_a_lock),
         ON_BOTH(a_call_loses_the_connection), ON_BOTH(an_answer_is_lost),
         ON_BOTH(a_failure_is_not_looked_at),
     };

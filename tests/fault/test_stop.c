@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The machine or the process stops at one call to the disk, at each in turn: from the first of a new
- * store over the writes of several threads and the copying back of the WAL to the closing. */
+/* The machine or the process stops at one call to the disk, at each in turn: from the first of a
+ * new store over the writes of several threads and the copying back of the WAL to the closing. */
 
 typedef struct stop {
     char url[128];
@@ -161,9 +161,9 @@ static void loses_power_in_normal_durability(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_SQLITE(killed_before_a_call),        ON_SQLITE(killed_within_a_write),
-        ON_SQLITE(killed_after_a_call),         ON_SQLITE(killed_in_normal_durability),
-        ON_SQLITE(loses_power),                 ON_SQLITE(loses_power_in_normal_durability),
+        ON_SQLITE(killed_before_a_call), ON_SQLITE(killed_within_a_write),
+        ON_SQLITE(killed_after_a_call),  ON_SQLITE(killed_in_normal_durability),
+        ON_SQLITE(loses_power),          ON_SQLITE(loses_power_in_normal_durability),
     };
     load_in_memory();
     return cmocka_run_group_tests_name("fault/stop", tests, NULL, NULL);

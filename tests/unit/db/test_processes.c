@@ -217,8 +217,7 @@ static void servers_see_every_row(void **state)
     }
     for (int i = 0; i < SERVERS; i++, all += written)
         assert_int_equal(read(ready[0], &written, sizeof written), sizeof written);
-    for (int i = 0; i < SERVERS; i++)
-        assert_int_equal(write(go[1], &all, sizeof all), sizeof all);
+    for (int i = 0; i < SERVERS; i++) assert_int_equal(write(go[1], &all, sizeof all), sizeof all);
     print_message("# %d rows\n", (int)all);
     for (int i = 0; i < SERVERS; i++) fine = store_reap(children[i]) && fine;
     for (int i = 0; i < 2; i++) {
