@@ -61,13 +61,13 @@ static int unlock(int rc)
     return rc;
 }
 
-static void give_up(const char *what)
+_Noreturn static void give_up(const char *what)
 {
     (void)fprintf(stderr, "# disk: %s\n", what);
     _exit(99);
 }
 
-static void die(void)
+_Noreturn static void die(void)
 {
     (void)kill(getpid(), SIGKILL);
     for (;;) (void)pause();
@@ -225,7 +225,7 @@ static void write_back(image *m)
     (void)close(fd);
 }
 
-static void lose_power(void)
+_Noreturn static void lose_power(void)
 {
     char path[PATH + 8];
 
@@ -271,10 +271,10 @@ static int before(unsigned kind)
 {
     if (!is_due(kind)) return SQLITE_OK;
     switch (disk.plan.harm) {
-    case DISK_KILL_BEFORE: die(); break;
+    case DISK_KILL_BEFORE: die();
     case DISK_KILL_WITHIN:
     case DISK_KILL_AFTER: disk.dying = true; break;
-    case DISK_POWER: lose_power(); break;
+    case DISK_POWER: lose_power();
     case DISK_IO_ERROR: return code_of(kind, false);
     case DISK_FULL: return code_of(kind, true);
     case DISK_NONE: break;

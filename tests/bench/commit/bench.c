@@ -101,7 +101,7 @@ static double median(const double *values, int rounds)
 
 static double median_rate(const slice *slices, int rounds)
 {
-    double rates[ROUNDS];
+    double rates[ROUNDS] = { 0 };
 
     for (int i = 0; i < rounds; i++) rates[i] = slices[i].rate;
     return median(rates, rounds);
@@ -109,7 +109,7 @@ static double median_rate(const slice *slices, int rounds)
 
 static double median_cpu(const slice *slices, int rounds)
 {
-    double cpu[ROUNDS];
+    double cpu[ROUNDS] = { 0 };
 
     for (int i = 0; i < rounds; i++) cpu[i] = slices[i].cpu;
     return median(cpu, rounds);
@@ -118,7 +118,7 @@ static double median_cpu(const slice *slices, int rounds)
 /* The median of the rounds' own ratios: both sides of each met the same disk. */
 static double median_ratio(const slice *a, const slice *b, int rounds)
 {
-    double ratio[ROUNDS];
+    double ratio[ROUNDS] = { 0 };
 
     for (int i = 0; i < rounds; i++) ratio[i] = a[i].rate / b[i].rate;
     return median(ratio, rounds);

@@ -17,7 +17,7 @@
 
 enum { MOST = 64, PAGE = 4096 };
 
-static void die(const char *what, const char *why)
+_Noreturn static void die(const char *what, const char *why)
 {
     (void)fprintf(stderr, "bench: %s: %s\n", what, why);
     exit(1);
