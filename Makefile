@@ -89,6 +89,11 @@ fuzz: ## run each fuzz harness for FUZZ_SECONDS (60)
 	@$(NINJA) -C build-fuzz
 	@tools/fuzz build-fuzz
 
+fault: ## stop, starve and cut off the store at every point (make test does a sample)
+	@tools/setup build test
+	@$(MAKE) --no-print-directory all
+	@LOCI_FAULT=all tools/run-tests $(BUILD) --suite fault
+
 coverage: ## run the tests and report what they reach: build-coverage/coverage.txt and .html
 	@tools/setup build test check
 	@test -f build-coverage/build.ninja || $(STRICT) build-coverage -Db_coverage=true -Doptimization=0

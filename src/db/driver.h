@@ -83,6 +83,7 @@ struct loci_tx {
     bool broken; /* to be disconnected when it is given back */
     loci_tx_mode mode;
     loci_tx_class failure;
+    loci_rc lost;     /* a call failed since the last savepoint: nothing but undo may follow */
     unsigned depth;   /* savepoints open */
     int64_t deadline; /* of the transaction, or 0 */
     int64_t call_end; /* of the call that is being made */
@@ -121,12 +122,12 @@ void loci_driver_long_call(loci_tx *tx);
 /* Microseconds left of the call; 0 when it is over. */
 int64_t loci_driver_left(const loci_tx *tx);
 
-/* Note what a failure means; its value is `code`. */
+/* Note what a failure means; its value is `code`. In a transaction, nothing can be done until it is
+ * undone: SQLite may have rolled back by itself, and what came next would be committed alone. */
 loci_rc loci_driver_fail(loci_tx *tx, loci_tx_class failure, loci_rc code);
 
-/* loci_tx_release without waiting for what was posted; its failure then comes out of a later call.
- */
-LOCI_MUST loci_rc loci_driver_release(loci_tx *tx, loci_err *err);
+/* The failure that was noted and not undone, for whoever did not look at it. */
+LOCI_MUST loci_rc loci_driver_intact(const loci_tx *tx, loci_err *err);
 
 /* LOCI_EINVAL in a process that is not the one that opened the store. */
 LOCI_MUST loci_rc loci_driver_owned(const loci_db *db, loci_err *err);

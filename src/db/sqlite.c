@@ -7,6 +7,7 @@
 #include "db/turnstile.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -89,17 +90,27 @@ static const char *advice(int extended)
         return "the file or one beside it cannot be opened: check that the folder may be written";
     case SQLITE_INTERRUPT: return "it took longer than its deadline";
     case SQLITE_READONLY:
-        return "it may not be written: check the rights of the file and its folder";
+        return "it may not be read and written: check the rights of the file and its folder";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return "it is damaged: restore it from a backup";
     default: return NULL;
     }
 }
 
+/* SQLite has one code for all reasons why a file does not open; the system knows which it was. */
+static bool is_denied(sqlite3 *db, int extended)
+{
+    int reason = sqlite3_system_errno(db);
+
+    return (extended & 0xFF) == SQLITE_CANTOPEN &&
+           (reason == EACCES || reason == EPERM || reason == EROFS);
+}
+
 static loci_rc fail(loci_tx *tx, loci_err *err)
 {
     sqlite3 *db = file_of(tx)->db;
     int extended = sqlite3_extended_errcode(db);
+    if (is_denied(db, extended)) extended = SQLITE_READONLY;
     loci_rc code = code_of(extended);
     const char *hint = advice(extended);
 
@@ -178,26 +189,18 @@ static loci_rc need_turnstile(loci_db *db, loci_err *err)
     return rc ? rc : loci_turnstile_open(side.ptr, &p->turnstile, err);
 }
 
-/* An SQLite file without our mark is taken over only when it has no table at all. */
-static loci_rc check_empty(loci_tx *tx, loci_err *err)
+static loci_rc ask_number(loci_tx *tx, const char *text, int64_t *ret_number, loci_err *err)
 {
     sqlite3_stmt *q = NULL;
-    sqlite3 *db = file_of(tx)->db;
-    const char *text = "SELECT count(*) FROM sqlite_schema WHERE (SELECT * FROM "
-                       "pragma_application_id) <> ?1";
+    loci_rc rc = LOCI_OK;
 
-    if (sqlite3_prepare_v2(db, text, -1, &q, NULL)) return fail(tx, err);
-    (void)sqlite3_bind_int(q, 1, LOCI_SQLITE_APP_ID);
-    int rc = sqlite3_step(q);
-    bool foreign = rc == SQLITE_ROW && sqlite3_column_int(q, 0) > 0;
-    bool failed = rc != SQLITE_ROW;
-    loci_rc code = failed ? fail(tx, err) : LOCI_OK;
+    if (sqlite3_prepare_v2(file_of(tx)->db, text, -1, &q, NULL)) return fail(tx, err);
+    if (sqlite3_step(q) == SQLITE_ROW)
+        *ret_number = sqlite3_column_int64(q, 0);
+    else
+        rc = fail(tx, err);
     (void)sqlite3_finalize(q);
-    if (failed) return code;
-    if (foreign)
-        return loci_fail(err, LOCI_EINVAL,
-                         "%s is a database of another program: choose another path", tx->db->name);
-    return LOCI_OK;
+    return rc;
 }
 
 /* Changing the journal mode does not call the busy handler, so the waiting is done here. */
@@ -211,14 +214,23 @@ static loci_rc run_patiently(loci_tx *tx, const char *text, loci_err *err)
 }
 
 /* Mark an empty file as ours. Two processes that do this at once do the same thing twice. The mark
- * comes before WAL mode, so that it stands in the file itself from the start. */
+ * comes before WAL mode, so that it stands in the file itself from the start. SQLite is asked for
+ * it, not the bytes of the file: when the maker of the store was stopped at the end of this, they
+ * hold a mark that the journal takes away again. Only a file without any table is taken over. */
 static loci_rc make_ours(loci_tx *tx, loci_err *err)
 {
     char text[64];
+    int64_t mark = 0, tables = 0;
+    loci_rc rc = ask_number(tx, "PRAGMA application_id", &mark, err);
 
+    if (rc || mark == LOCI_SQLITE_APP_ID) return rc;
+    rc = ask_number(tx, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (rc) return rc;
+    if (tables > 0)
+        return loci_fail(err, LOCI_EINVAL,
+                         "%s is a database of another program: choose another path", tx->db->name);
     (void)snprintf(text, sizeof text, "PRAGMA application_id=%d", LOCI_SQLITE_APP_ID);
-    loci_rc rc = check_empty(tx, err);
-    return rc ? rc : run_patiently(tx, text, err);
+    return run_patiently(tx, text, err);
 }
 
 static loci_rc configure(loci_tx *tx, loci_err *err)
@@ -248,7 +260,7 @@ static void make_private(const char *path)
     if (fd >= 0) (void)close(fd);
 }
 
-static loci_rc open_file(loci_tx *tx, bool *ret_fresh, loci_err *err)
+static loci_rc open_file(loci_tx *tx, loci_err *err)
 {
     const char *path = tx->db->url;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -259,7 +271,7 @@ static loci_rc open_file(loci_tx *tx, bool *ret_fresh, loci_err *err)
     if (rc) return fail(tx, err);
     if (sqlite3_db_readonly(file_of(tx)->db, "main") == 1)
         return loci_fail(err, LOCI_EDENIED, "%s may only be read: make it writable", path);
-    return loci_sqlite_check_header(file_of(tx)->db, path, ret_fresh, err);
+    return loci_sqlite_check_header(file_of(tx)->db, path, err);
 }
 
 static void disconnect(loci_tx *tx)
@@ -278,15 +290,13 @@ static void disconnect(loci_tx *tx)
 
 static loci_rc connect_file(loci_tx *tx, loci_err *err)
 {
-    bool fresh = false;
-
     tx->link = loci_zalloc(sizeof(sqlite_link));
     if (!tx->link) return loci_fail(err, LOCI_ENOMEM, "out of memory");
     file_of(tx)->seed = (unsigned)loci_clock_steady() ^ (unsigned)getpid();
-    loci_rc rc = open_file(tx, &fresh, err);
+    loci_rc rc = open_file(tx, err);
     if (!rc) rc = need_turnstile(tx->db, err);
     if (!rc) rc = configure(tx, err);
-    if (!rc && fresh) rc = make_ours(tx, err);
+    if (!rc) rc = make_ours(tx, err);
     if (!rc) rc = run_patiently(tx, "PRAGMA journal_mode=WAL", err);
     if (!rc && !tx->writer) rc = run(tx, "PRAGMA query_only=ON", err);
     if (rc) disconnect(tx);

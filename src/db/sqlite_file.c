@@ -4,9 +4,11 @@
 #include "base/fs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <mntent.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 /* From linux/magic.h and the file systems' own sources; they never change. */
 static const uint64_t remote_magic[] = {
@@ -105,6 +107,9 @@ loci_rc loci_sqlite_check_place(const char *path, loci_err *err)
     }
     if (!S_ISREG(st.st_mode))
         return loci_fail(err, LOCI_EINVAL, "%s is no regular file: give the path of a file", path);
+    /* SQLite takes a file of one byte for an empty one. */
+    if (st.st_size == 1)
+        return loci_fail(err, LOCI_EINVAL, "%s is not a loci store: choose another path", path);
     return LOCI_OK;
 }
 
@@ -151,7 +156,26 @@ static loci_rc read_header(sqlite3 *db, uint8_t header[HEADER], int64_t *ret_siz
     return LOCI_OK;
 }
 
-loci_rc loci_sqlite_check_header(sqlite3 *db, const char *path, bool *ret_fresh, loci_err *err)
+/* Is there a journal of the very first write, which will make the file empty again? Its maker was
+ * stopped, or is still at it; either way the bytes in the file say nothing. */
+static bool is_being_made(const char *path)
+{
+    static const uint8_t magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+    LOCI_AUTO(loci_buf_done) loci_buf journal = { 0 };
+    uint8_t head[28];
+
+    loci_buf_init(&journal, 4096);
+    loci_buf_printf(&journal, "%s-journal", path);
+    if (loci_buf_check(&journal, NULL)) return false;
+    int fd = open(journal.ptr, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool whole = read(fd, head, sizeof head) == (ssize_t)sizeof head;
+    (void)close(fd);
+    /* Byte 16: how many pages the file had before. */
+    return whole && memcmp(head, magic, sizeof magic) == 0 && big_endian(head + 16) == 0;
+}
+
+loci_rc loci_sqlite_check_header(sqlite3 *db, const char *path, loci_err *err)
 {
     static const char magic[16] = "SQLite format 3";
     uint8_t header[HEADER] = { 0 };
@@ -161,18 +185,16 @@ loci_rc loci_sqlite_check_header(sqlite3 *db, const char *path, bool *ret_fresh,
     if (size == 0 && has_wal(path))
         return loci_fail(err, LOCI_ECORRUPT, "%s is empty but its WAL is not: restore a backup",
                          path);
-    if (size > 0 && (size < HEADER || memcmp(header, magic, sizeof magic) != 0))
+    if (size == 0 || is_being_made(path)) return LOCI_OK;
+    if (size < HEADER || memcmp(header, magic, sizeof magic) != 0)
         return loci_fail(err, LOCI_EINVAL, "%s is not a loci store: choose another path", path);
 
     uint32_t app = big_endian(header + 68);
     /* 0: a store whose maker was killed at the start. The tables are looked at when they are read.
      */
-    if (size > 0 && app != LOCI_SQLITE_APP_ID && app != 0)
+    if (app != LOCI_SQLITE_APP_ID && app != 0)
         return loci_fail(err, LOCI_EINVAL,
                          "%s belongs to another program (application id %08x): choose another path",
                          path, app);
-    loci_rc rc = size > 0 ? check_size(header, size, path, err) : LOCI_OK;
-    if (rc) return rc;
-    *ret_fresh = app != LOCI_SQLITE_APP_ID;
-    return LOCI_OK;
+    return check_size(header, size, path, err);
 }

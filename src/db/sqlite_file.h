@@ -21,9 +21,8 @@ enum { LOCI_SQLITE_APP_ID = 0x6C6F6369 }; /* "loci" */
 /* Before the file is opened: a usable path in a local folder, which is made if it is missing. */
 LOCI_MUST loci_rc loci_sqlite_check_place(const char *path, loci_err *err);
 
-/* After it was opened and before anything is run. *ret_fresh: the file is empty. */
-LOCI_MUST loci_rc loci_sqlite_check_header(sqlite3 *db, const char *path, bool *ret_fresh,
-                                           loci_err *err);
+/* After it was opened and before anything is run: the file is empty, ours, or may be taken over. */
+LOCI_MUST loci_rc loci_sqlite_check_header(sqlite3 *db, const char *path, loci_err *err);
 
 /* Whether SQLite's locks and shared memory cannot be trusted there: statfs' f_type, and for FUSE
  * the type in the mount table ("fuse.sshfs"). */

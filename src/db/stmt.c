@@ -62,6 +62,7 @@ loci_rc loci_stmt_begin(loci_tx *tx, const loci_db_room *room, size_t number, lo
     loci_stmt *stmt = NULL;
     loci_rc rc = loci_driver_owned(tx->db, err);
 
+    if (!rc) rc = loci_driver_intact(tx, err);
     if (!rc) rc = find_slot(tx->db, room, number, &slot, err);
     if (rc) return rc;
     assert(tx->open);
@@ -194,6 +195,9 @@ void loci_stmt_bind_texts(loci_stmt *stmt, unsigned parameter, const loci_str *v
 /* Hand over the parameters before the first step. */
 static loci_rc bind_all(loci_stmt *stmt, loci_err *err)
 {
+    loci_rc rc = loci_driver_intact(stmt->tx, err);
+
+    if (rc) return rc;
     if (stmt->bind_error.code)
         return loci_fail(err, stmt->bind_error.code, "%s", stmt->bind_error.msg);
     for (unsigned i = 0; i < stmt->parameter_count; i++) {

@@ -30,7 +30,15 @@ int64_t loci_driver_left(const loci_tx *tx)
 loci_rc loci_driver_fail(loci_tx *tx, loci_tx_class failure, loci_rc code)
 {
     tx->failure = failure;
+    if (tx->open) tx->lost = code;
     return code;
+}
+
+loci_rc loci_driver_intact(const loci_tx *tx, loci_err *err)
+{
+    if (!tx->lost) return LOCI_OK;
+    return loci_fail(err, tx->lost, "%s: an earlier statement of the transaction failed",
+                     tx->db->name);
 }
 
 /* A free connection of the right kind, or NULL. One that is connected already is preferred; the
@@ -110,6 +118,7 @@ loci_rc loci_tx_begin(loci_db *db, loci_tx_mode mode, loci_tx **ret_tx, loci_err
     if (rc) return rc;
     tx->mode = mode;
     tx->failure = LOCI_TX_FINAL;
+    tx->lost = LOCI_OK;
     tx->deadline = 0;
     tx->depth = 0;
     loci_driver_call(tx);
@@ -129,6 +138,7 @@ loci_rc loci_tx_commit(loci_tx *tx, loci_err *err)
 {
     loci_rc rc = loci_driver_owned(tx->db, err);
 
+    if (!rc) rc = loci_driver_intact(tx, err);
     if (rc) return rc;
     assert(tx->open);
     end_statements(tx);
@@ -165,7 +175,8 @@ loci_rc loci_tx_save(loci_tx *tx, loci_err *err)
     if (tx->depth == LOCI_DB_SAVEPOINTS)
         return loci_fail(err, LOCI_ELIMIT, "more than %d savepoints in one transaction",
                          LOCI_DB_SAVEPOINTS);
-    loci_rc rc = savepoint(tx, "SAVEPOINT", tx->depth + 1, err);
+    loci_rc rc = loci_driver_intact(tx, err);
+    if (!rc) rc = savepoint(tx, "SAVEPOINT", tx->depth + 1, err);
     if (!rc) tx->depth++;
     return rc;
 }
@@ -174,7 +185,8 @@ loci_rc loci_tx_release(loci_tx *tx, loci_err *err)
 {
     assert(tx->depth > 0);
     loci_driver_call(tx);
-    loci_rc rc = tx->db->driver->settle(tx, err);
+    loci_rc rc = loci_driver_intact(tx, err);
+    if (!rc) rc = tx->db->driver->settle(tx, err);
     if (!rc) rc = savepoint(tx, "RELEASE", tx->depth, err);
     if (!rc) tx->depth--;
     return rc;
@@ -189,8 +201,10 @@ loci_rc loci_tx_undo(loci_tx *tx, loci_err *err)
     (void)tx->db->driver->settle(tx, NULL);
     loci_rc rc = savepoint(tx, "ROLLBACK TO", tx->depth, err);
     if (!rc) rc = savepoint(tx, "RELEASE", tx->depth, err);
-    if (!rc) tx->depth--;
-    return rc;
+    if (rc) return rc;
+    tx->depth--;
+    tx->lost = LOCI_OK;
+    return LOCI_OK;
 }
 
 void loci_tx_set_deadline(loci_tx *tx, int64_t steady)

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum { YIELDS = 32 };
+enum { YIELDS = 4, MOMENT = 500 }; /* yields that brought nobody; microseconds in all */
 
 typedef enum wait_state { WAITING, TAKEN, LEADS, DONE } wait_state;
 
@@ -134,14 +134,20 @@ static size_t gather(loci_writer *w, waiter *leader, loci_write_item **items)
 }
 
 /* Those who were told by the last group are on their way back into the queue; on few cores they
- * need a moment to run. Let them, as long as they come: no timer, and nothing for a writer alone.
- */
+ * need a moment to run. Let them, as long as they come: nothing for a writer alone, and no more
+ * than a moment, because on a busy machine a yield may last as long as somebody else's turn. */
 static void let_in(loci_writer *w)
 {
-    for (int i = 0; i < YIELDS && w->waiting < w->last_count; i++) {
+    int64_t end = loci_clock_steady() + MOMENT;
+    size_t seen = w->waiting;
+
+    for (int idle = 0; idle < YIELDS && w->waiting < w->last_count; idle++) {
         (void)pthread_mutex_unlock(&w->mutex);
         (void)sched_yield();
         (void)pthread_mutex_lock(&w->mutex);
+        if (loci_clock_steady() >= end) return;
+        if (w->waiting > seen) idle = 0;
+        seen = w->waiting;
     }
 }
 

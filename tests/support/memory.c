@@ -20,6 +20,7 @@ static const loci_sql statements[] = {
         "WHERE v.at <= p.at OR v.row < p.row", false },
     [MEMORY_KEYS] = { "", "SELECT count(*) FROM idempotency", false },
     [MEMORY_OUTBOX] = { "", "SELECT count(*) FROM outbox", false },
+    [MEMORY_IDS] = { "", "SELECT id FROM passage", true },
     [MEMORY_WHO] = { "", "SELECT count(*) FROM version v JOIN passage p ON p.org = v.org AND p.ver = v.ver "
         "WHERE p.who = 'user-1' AND p.door = 'test' AND v.who = 'user-1' AND v.door = 'test'", false },
     [MEMORY_JUMP] = { "", "UPDATE org SET ver = 100351 WHERE org = 1", false },
@@ -36,14 +37,26 @@ const loci_db_room memory_room = { .name = "memory-test",
 static const loci_db_room *const rooms[] = { &loci_schema_room, &loci_write_room,
                                              &loci_catchup_room, &memory_room, NULL };
 
+loci_rc memory_try_open(const char *url, loci_db_options options, memory *ret_memory, loci_err *err)
+{
+    memory m = { 0 };
+
+    options.rooms = rooms;
+    loci_rc rc = loci_db_open(url, &options, &m.db, err);
+    if (!rc) rc = loci_writer_new(m.db, &m.writer, err);
+    if (rc)
+        loci_db_close(m.db);
+    else
+        *ret_memory = m;
+    return rc;
+}
+
 memory memory_open(const char *url)
 {
-    loci_db_options options = { .rooms = rooms };
     memory m = { 0 };
     loci_err err = { 0 };
 
-    assert_ok(loci_db_open(url, &options, &m.db, &err), err);
-    assert_ok(loci_writer_new(m.db, &m.writer, &err), err);
+    assert_ok(memory_try_open(url, (loci_db_options){ 0 }, &m, &err), err);
     return m;
 }
 

@@ -23,6 +23,9 @@ typedef struct memory {
 extern const loci_db_room memory_room;
 
 memory memory_open(const char *url);
+/* The same with options, whose rooms are filled in; a failure is returned. */
+loci_rc memory_try_open(const char *url, loci_db_options options, memory *ret_memory,
+                        loci_err *err);
 void memory_close(memory *m);
 
 /* What memory_add adds. */
@@ -50,6 +53,7 @@ enum {
     MEMORY_BORN_FALLS,
     MEMORY_KEYS,
     MEMORY_OUTBOX,
+    MEMORY_IDS, /* a stream of texts, not a number */
     MEMORY_WHO,
     MEMORY_JUMP,
     MEMORY_OLDEST,

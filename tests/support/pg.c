@@ -247,6 +247,25 @@ bool pg_run(const char *url, const char *sql)
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
+int64_t pg_ask(const char *url, const char *sql)
+{
+    PGconn *conn = PQconnectdb(url);
+    PGresult *result = PQexec(conn, sql);
+    int64_t number = -1;
+
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1 ||
+        !loci_str_to_i64(loci_str_from(PQgetvalue(result, 0, 0)), &number))
+        number = -1;
+    PQclear(result);
+    PQfinish(conn);
+    return number;
+}
+
+const char *pg_folder(void)
+{
+    return pg.folder;
+}
+
 char *pg_new_database(void)
 {
     char sql[64], url[PATH];
@@ -267,7 +286,8 @@ void pg_signal(int signal)
     pid_t server = server_pid();
 
     if (!server) return;
-    if (signal != SIGCONT) (void)kill(server, signal);
+    /* Nothing new is started meanwhile, whatever the signal is. */
+    (void)kill(server, SIGSTOP);
     (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)server, (int)server);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
@@ -276,7 +296,7 @@ void pg_signal(int signal)
     int64_t child;
     while (loci_str_cut(&rest, ' ', &part))
         if (loci_str_to_i64(part, &child) && child > 1) (void)kill((pid_t)child, signal);
-    if (signal == SIGCONT) (void)kill(server, signal);
+    (void)kill(server, signal);
 }
 
 bool pg_restart(void)

@@ -26,6 +26,12 @@ char *pg_new_database(void);
 /* Run one command in the database at `url`; false when it fails. */
 bool pg_run(const char *url, const char *sql);
 
+/* The one number that a query gives; -1 when it gives none. */
+int64_t pg_ask(const char *url, const char *sql);
+
+/* Where the server's socket is. */
+const char *pg_folder(void);
+
 /* Send a signal to the server and all its processes: SIGSTOP freezes it, SIGCONT thaws it. */
 void pg_signal(int signal);
 

@@ -18,9 +18,10 @@ enum { RAW_TEXT = 570 };
 /* 4 kB overwritten and synced, per second. */
 double raw_sync_rate(const char *folder, int64_t microseconds);
 
-/* Rows per second, one table, two indexes, one text: by `producers` threads and one writer; with
- * `batch`, by the writer alone, who always has that many rows to commit. No group commit of as many
- * waiting writers can be faster than that. */
+/* Writes per second into a store whose tables are there: the rows and indexes that loci_write makes
+ * of one passage, by `producers` threads and one writer; with `batch`, by the writer alone, who
+ * always has that many to commit. No group commit of as many waiting writers can be faster than
+ * that. */
 double raw_sqlite_rate(const char *path, unsigned producers, bool batch, int64_t microseconds);
 double raw_postgres_rate(const char *url, unsigned producers, bool batch, int64_t microseconds);
 
