@@ -59,14 +59,5 @@ int loci_cli_backup(loci_cli *cli);
 int loci_cli_restore(loci_cli *cli);
 int loci_cli_run_org(loci_cli *cli);
 int loci_cli_run_key(loci_cli *cli);
-int loci_cli_agents(loci_cli *cli);
-int loci_cli_log(loci_cli *cli);
-int loci_cli_diff(loci_cli *cli);
-int loci_cli_undo(loci_cli *cli);
-int loci_cli_backup(loci_cli *cli);
-int loci_cli_restore(loci_cli *cli);
-int loci_cli_export(loci_cli *cli);
-int loci_cli_import(loci_cli *cli);
-int loci_cli_doctor(loci_cli *cli);
 
 #endif

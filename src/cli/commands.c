@@ -27,74 +27,25 @@ static const loci_option key_options[] = {
     /* clang-format on */
 };
 
-<<<<<<< HEAD
-static const loci_option agents_options[] = {
-    /* clang-format off */
-    { "limit", "N",    "at most so many" },
-    { "name",  "NAME", "only those called so" },
-    { NULL, NULL, NULL },
-    /* clang-format on */
-};
-
-static const loci_option log_options[] = {
-    /* clang-format off */
-    { "limit", "N",    "at most so many" },
-    { "after", "NEXT", "go on behind this place, which --json gives as next" },
-    { NULL, NULL, NULL },
-    /* clang-format on */
-};
-
-static const loci_option diff_options[] = {
-    /* clang-format off */
-    { "from",  "TIME", "how it was then; needed" },
-    { "to",    "TIME", "how it was then; otherwise now" },
-    { "limit", "N",    "at most so many" },
-=======
 static const loci_option diff_options[] = {
     /* clang-format off */
     { "from", "TIME", "compare how it was then ..." },
     { "to",   "TIME", "... with how it was then; without it: now" },
->>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
 static const loci_option undo_options[] = {
     /* clang-format off */
-<<<<<<< HEAD
-    { "to",      "TIME", "bring it back to how it was then; needed" },
-    { "shared",  NULL,   "also touch what other agents have too" },
-    { "dry_run", NULL,   "only tell what would be done" },
-    { NULL, NULL, NULL },
-    /* clang-format on */
-};
-
-static const loci_option backup_options[] = {
-    /* clang-format off */
-    { "replace", NULL, "replace FILE if it is there" },
-    { NULL, NULL, NULL },
-    /* clang-format on */
-};
-
-static const loci_option restore_options[] = {
-    /* clang-format off */
-    { "force", NULL, "set a store that is there aside, as NAME.before-restore" },
-=======
     { "to",      "TIME", "the time to go back to" },
     { "shared",  NULL,   "also touch blocks and archives that other agents have too" },
     { "dry-run", NULL,   "only tell what would be done" },
->>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
 static const loci_option export_options[] = {
     /* clang-format off */
-<<<<<<< HEAD
-    { "agent",   "AGENT", "only this agent (name or id) and what it remembers" },
-    { "vectors", NULL,    "with the vectors, which can be made again" },
-    { "replace", NULL,    "replace FILE if it is there" },
-=======
     { "agent",   "AGENT", "only this agent and what belongs to it" },
     { "vectors", NULL,    "with the vectors, which can be made again" },
     { "replace", NULL,    "replace a file that exists" },
@@ -112,46 +63,17 @@ static const loci_option backup_options[] = {
 static const loci_option restore_options[] = {
     /* clang-format off */
     { "force", NULL, "set a store that is there aside first" },
->>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
 static const loci_option doctor_options[] = {
     /* clang-format off */
-<<<<<<< HEAD
-    { "fix", NULL, "mend what can be derived again; nothing else is touched" },
-=======
     { "fix", NULL, "repair what can be derived again" },
->>>>>>> doors
     { NULL, NULL, NULL },
     /* clang-format on */
 };
 
-<<<<<<< HEAD
-static const char undo_details[] =
-    "Everything comes as new revisions, so that an undo can be undone. Blocks and archives that\n"
-    "other agents have too are listed and left alone, unless --shared is given.";
-
-static const char backup_details[] =
-    "Consistent while others read and write. FILE appears when it is whole. The backup of an "
-    "SQLite\n"
-    "store is an SQLite file; that of a PostgreSQL store is an export of everything.";
-
-static const char export_details[] =
-    "JSON lines, compressed when FILE ends in .gz; - is standard output. Ended rows and all\n"
-    "revisions are in it. Without --org and --agent the whole store is exported.";
-
-static const char import_details[] =
-    "The whole file is checked first; a damaged one imports nothing and names its line. Importing\n"
-    "twice changes nothing, and an interrupted import is finished by running it again.";
-
-static const char doctor_details[] = "Integrity, references, revisions, tags, duplicates, vectors, "
-                                     "queues, sizes. Exits with 1 when\n"
-                                     "something is wrong.";
-
-=======
->>>>>>> doors
 static const char call_details[] =
     "The input is one JSON object, or words key=value. A value is read as JSON where the "
     "operation\n"
@@ -191,30 +113,6 @@ static const loci_command commands[] = {
       .details = call_details, .words_min = 1, .words_max = 256, .run = loci_cli_run_call },
     { .name = "ops",     .usage = "[OP]", .help = "list the operations, or show the schemas of one",
       .words_max = 1, .run = loci_cli_ops },
-<<<<<<< HEAD
-    { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_status },
-    { .name = "agents",  .usage = "[--limit N] [--name NAME]", .help = "list the agents",
-      .options = agents_options, .run = loci_cli_agents },
-    { .name = "log",     .usage = "AGENT [--limit N]", .help = "show what changed in an agent's memory, and by whom",
-      .options = log_options, .words_min = 1, .words_max = 1, .run = loci_cli_log },
-    { .name = "diff",    .usage = "AGENT --from TIME [--to TIME]", .help = "compare an agent's memory at two times",
-      .options = diff_options, .words_min = 1, .words_max = 1, .run = loci_cli_diff },
-    { .name = "undo",    .usage = "AGENT --to TIME [--shared] [--dry-run]", .help = "bring an agent's memory back to a time",
-      .details = undo_details, .options = undo_options, .words_min = 1, .words_max = 1,
-      .run = loci_cli_undo },
-    { .name = "export",  .usage = "[--agent AGENT] FILE", .help = "write everything as lines of JSON",
-      .details = export_details, .options = export_options, .words_min = 1, .words_max = 1,
-      .run = loci_cli_export },
-    { .name = "import",  .usage = "FILE", .help = "bring an export into this store",
-      .details = import_details, .words_min = 1, .words_max = 1, .run = loci_cli_import },
-    { .name = "backup",  .usage = "FILE", .help = "copy the whole store into a file",
-      .details = backup_details, .options = backup_options, .words_min = 1, .words_max = 1,
-      .run = loci_cli_backup },
-    { .name = "restore", .usage = "FILE", .help = "make the store from a backup",
-      .options = restore_options, .words_min = 1, .words_max = 1, .run = loci_cli_restore },
-    { .name = "doctor",  .usage = "[--fix]", .help = "look for damage in the store",
-      .details = doctor_details, .options = doctor_options, .run = loci_cli_doctor },
-=======
     { .name = "status",  .usage = "", .help = "show what the store holds", .run = loci_cli_verb },
     { .name = "agents",  .usage = "", .help = "list the agents", .run = loci_cli_verb },
     { .name = "log",     .usage = "AGENT", .help = "show what happened to an agent's memory",
@@ -236,7 +134,6 @@ static const loci_command commands[] = {
       .options = restore_options, .words_min = 1, .words_max = 1, .run = loci_cli_restore },
     { .name = "doctor",  .usage = "[--fix]", .help = "examine the store; exits with 1 when something is wrong",
       .options = doctor_options, .run = loci_cli_verb },
->>>>>>> doors
     { .name = "org",     .usage = "create NAME | list", .help = "make or list organizations",
       .details = org_details, .words_min = 1, .words_max = 2, .run = loci_cli_run_org },
     { .name = "key",     .usage = "create NAME --role ROLE | list | revoke ID", .help = "make, list or revoke API keys",

@@ -17,6 +17,7 @@ typedef struct verb {
     const char *command, *op;
     const field *fields; /* end with a NULL name */
     const char *columns; /* of the table made from `results`, separated by commas; NULL: none */
+    bool whole;          /* of the whole store, not of one organization */
 } verb;
 
 static const field no_fields[] = { { NULL, NULL, false } };
@@ -40,14 +41,14 @@ static const field doctor_fields[] = { { "fix", "fix", true }, { NULL, NULL, fal
 
 static const verb verbs[] = {
     /* clang-format off */
-    { "status", "status",      no_fields,     NULL },
-    { "agents", "list_agents", no_fields,     "name,id,agent_type,created_at" },
-    { "log",    "log",         agent_word,    "at,event,kind,name,node,who,door,text" },
-    { "diff",   "diff",        diff_fields,   "event,kind,name,node,id,fields" },
-    { "undo",   "undo",        undo_fields,   "event,kind,name,node,id" },
-    { "export", "export",      export_fields, NULL },
-    { "import", "import",      path_word,     NULL },
-    { "doctor", "doctor",      doctor_fields, "severity,check,count,what,fixed" },
+    { "status", "status",      no_fields,     NULL, false },
+    { "agents", "list_agents", no_fields,     "name,id,agent_type,created_at", false },
+    { "log",    "log",         agent_word,    "at,event,kind,name,node,who,door,text", false },
+    { "diff",   "diff",        diff_fields,   "event,kind,name,node,id,fields", false },
+    { "undo",   "undo",        undo_fields,   "event,kind,name,node,id", false },
+    { "export", "export",      export_fields, NULL, true },
+    { "import", "import",      path_word,     NULL, true },
+    { "doctor", "doctor",      doctor_fields, "severity,check,count,what,fixed", true },
     /* clang-format on */
 };
 
@@ -72,8 +73,9 @@ static void write_input(const loci_cli *cli, const verb *v, loci_buf *input)
         else
             loci_json_member_cstr(&w, f->name, value);
     }
-    /* Whoever examines a store means all of it, unless --org says otherwise. */
-    if (strcmp(v->op, "doctor") == 0 && !cli->args.org)
+    /* Whoever examines or copies a store means all of it, unless --org or --agent says otherwise.
+     */
+    if (v->whole && !cli->args.org && !loci_args_find(&cli->args, "agent"))
         loci_json_member_bool(&w, "all_organizations", true);
     loci_json_object_end(&w);
 }

@@ -30,13 +30,8 @@ static const loci_db_room *const rooms[] = {
 };
 
 /* The setting, or the usual place. Its folder is private, because memories are. */
-<<<<<<< HEAD
-loci_rc loci_app_place(const loci_config *config, char *const *env, loci_arena *arena,
-                       const char **ret_url, loci_db_options *ret_options, loci_err *err)
-=======
 static loci_rc find_store(const loci_config *config, char *const *env, loci_arena *arena,
                           const char **ret_url, loci_err *err)
->>>>>>> doors
 {
     loci_str path = loci_config_text(config, "db");
 
@@ -49,10 +44,6 @@ static loci_rc find_store(const loci_config *config, char *const *env, loci_aren
         if (rc) return rc;
     }
     *ret_url = path.ptr;
-    *ret_options = (loci_db_options){
-        .rooms = rooms,
-        .durability = (loci_durability)loci_config_enum(config, "durability"),
-    };
     return LOCI_OK;
 }
 
@@ -73,11 +64,7 @@ static loci_rc open_store(loci_app *app, char *const *env, loci_err *err)
     loci_db_options options;
     const char *url = NULL;
 
-<<<<<<< HEAD
-    loci_rc rc = loci_app_place(app->config, env, app->arena, &url, &options, err);
-=======
     loci_rc rc = loci_app_store(app->config, env, app->arena, &url, &options, err);
->>>>>>> doors
     if (!rc) rc = loci_db_open(url, &options, &app->db, err);
     if (!rc) rc = loci_writer_new(app->db, &app->writer, err);
     return rc;

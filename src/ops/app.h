@@ -37,11 +37,6 @@ LOCI_MUST loci_rc loci_app_store(const loci_config *config, char *const *env, lo
 LOCI_MUST loci_rc loci_app_open(const loci_config *config, char *const *env, loci_app **ret_app,
                                 loci_err *err);
 
-/* Where the store is and how it is opened, without opening it: for restoring one. The URL lives in
- * `arena` or in `config`. */
-LOCI_MUST loci_rc loci_app_place(const loci_config *config, char *const *env, loci_arena *arena,
-                                 const char **ret_url, loci_db_options *ret_options, loci_err *err);
-
 /* No call may be under way. NULL is fine. */
 void loci_app_close(loci_app *app);
 LOCI_DEFINE_CLEANUP(loci_app_closep, loci_app, loci_app_close)

@@ -210,7 +210,7 @@ static const char diff_input[] =
 static const char diff_output[] =
     "{\"type\":\"object\",\"required\":[\"results\",\"more\"],\"properties\":{" RESULTS(EVENT(
         "\"added\",\"changed\",\"ended\"") "," THING ",\"old\":{\"type\":[\"object\",\"null\"]},"
-                                                     "\"new\":{\"type\":[\"object\",\"null\"]},"
+                                           "\"new\":{\"type\":[\"object\",\"null\"]},"
                                            "\"fields\":{\"type\":\"array\",\"items\":{\"type\":"
                                            "\"string\"},\"description\":\"What "
                                            "changed\"}") ",\"more\":{\"type\":\"boolean\","

@@ -80,36 +80,36 @@ static loci_rc run_status(loci_call *call, loci_json_writer *out, loci_err *err)
 
 #define COUNT(what) "{\"type\":\"integer\",\"minimum\":0,\"description\":\"" what "\"}"
 
-static const char
-    status_output
-        [] =
-            "{\"type\":\"object\",\"required\":[\"version\",\"store\",\"embedder\",\"embedding_"
-            "pending\","
-            "\"outbox_pending\",\"agents\",\"passages\"],\"properties\":{"
-            "\"version\":{\"type\":\"string\",\"description\":\"Of the program\"},"
-            "\"store\":{\"type\":\"string\",\"description\":\"Path or URL of the store; only its "
-            "kind for "
-            "callers without the role admin\"},"
-            "\"embedder\":{\"type\":\"string\",\"description\":\"What makes vectors; none: search "
-            "by text "
-            "alone\"},"
-            "\"organization_id\":{\"type\":\"string\"},\"organization\":{\"type\":\"string\"},"
-            "\"store_version\":" COUNT(
-                "Rises with every write in the organization") ","
-                                                              "\"embedding_pending\":" COUNT(
-                                                                  "Texts that wait for their "
-                                                                  "vectors") ","
-                                                                             "\"outbox_"
-                                                                             "pending\":" COUNT(
-                                                                                 "Deliveries that "
-                                                                                 "wait for an "
-                                                                                 "external store") ","
-                                                                                                   "\"agents\":" COUNT("Live ones, as in all counts below") ",\"branches\":" COUNT(
+static const char status_output[] =
+    "{\"type\":\"object\",\"required\":[\"version\",\"store\",\"embedder\",\"embedding_"
+    "pending\","
+    "\"outbox_pending\",\"agents\",\"passages\"],\"properties\":{"
+    "\"version\":{\"type\":\"string\",\"description\":\"Of the program\"},"
+    "\"store\":{\"type\":\"string\",\"description\":\"Path or URL of the store; only its "
+    "kind for "
+    "callers without the role admin\"},"
+    "\"embedder\":{\"type\":\"string\",\"description\":\"What makes vectors; none: search "
+    "by text "
+    "alone\"},"
+    "\"organization_id\":{\"type\":\"string\"},\"organization\":{\"type\":\"string\"},"
+    "\"store_version\":" COUNT(
+        "Rises with every write in the organization") ","
+                                                      "\"embedding_pending\":" COUNT(
+                                                          "Texts that wait for their "
+                                                          "vectors") ","
+                                                                     "\"outbox_"
+                                                                     "pending\":" COUNT(
+                                                                         "Deliveries that "
+                                                                         "wait for an "
+                                                                         "external store") ","
+                                                                                           "\"agent"
+                                                                                           "s\""
+                                                                                           ":" COUNT("Live ones, as in all counts below") ",\"branches\":" COUNT(
+                                                                                               "") ","
+                                                                                                   "\"blocks\":" COUNT("") ",\"archives\":" COUNT("") ",\"passages\":" COUNT(
                                                                                                        "") ","
-                                                                                                           "\"blocks\":" COUNT("") ",\"archives\":" COUNT("") ",\"passages\":" COUNT(
-                                                                                                               "") ","
-                                                                                                                   "\"messages\":" COUNT(
-                                                                                                                       "") "}}";
+                                                                                                           "\"messages\":" COUNT(
+                                                                                                               "") "}}";
 
 static const loci_op rows[] = {
     { .name = "status",

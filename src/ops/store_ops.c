@@ -40,17 +40,29 @@ static loci_rc find_file(loci_call *call, loci_str *ret_path, loci_err *err)
     return loci_call_path(call, path, ret_path, err);
 }
 
+/* Other organizations are for those who sit at the machine. */
+static loci_rc choose_org(loci_call *call, int64_t *ret_org, loci_err *err)
+{
+    bool all = loci_in_bool(call->in, "all_organizations");
+
+    if (all && call->who->files != LOCI_FILES_ANY)
+        return loci_fail(err, LOCI_EDENIED,
+                         "all_organizations: only on the machine itself, not over HTTP");
+    *ret_org = all ? 0 : call->who->org;
+    return LOCI_OK;
+}
+
 static loci_rc run_export(loci_call *call, loci_json_writer *out, loci_err *err)
 {
-    loci_export_options options = { .org = call->who->org,
-                                    .vectors = loci_in_bool(call->in, "vectors"),
+    loci_export_options options = { .vectors = loci_in_bool(call->in, "vectors"),
                                     .replace = loci_in_bool(call->in, "replace"),
                                     .progress = on_progress,
                                     .arg = call };
     loci_export_result result;
     loci_str path;
 
-    loci_rc rc = find_file(call, &path, err);
+    loci_rc rc = choose_org(call, &options.org, err);
+    if (!rc) rc = find_file(call, &path, err);
     if (!rc && loci_in_has(call->in, "agent")) rc = find_agent_id(call, &options.agent, err);
     if (!rc) rc = loci_export(call->app->db, path.ptr, &options, &result, err);
     if (rc) return rc;
@@ -73,15 +85,14 @@ static void write_import(const loci_import_result *result, loci_json_writer *out
 
 static loci_rc do_import(loci_call *call, loci_json_writer *out, loci_err *err)
 {
-    loci_import_options options = { .org = call->who->org,
-                                    .who = call->who->actor,
-                                    .door = loci_app_door(call),
-                                    .progress = on_progress,
-                                    .arg = call };
+    loci_import_options options = {
+        .who = call->who->actor, .door = loci_app_door(call), .progress = on_progress, .arg = call
+    };
     loci_import_result result;
     loci_str path;
 
-    loci_rc rc = find_file(call, &path, err);
+    loci_rc rc = choose_org(call, &options.org, err);
+    if (!rc) rc = find_file(call, &path, err);
     if (!rc) rc = loci_import(call->app->db, call->app->writer, path.ptr, &options, &result, err);
     if (!rc) write_import(&result, out);
     return rc;
@@ -176,18 +187,6 @@ static loci_rc examining_progress(const loci_progress *progress, void *arg, loci
     return on_progress(progress, e->call, err);
 }
 
-/* Other organizations are for those who sit at the machine. */
-static loci_rc choose_org(loci_call *call, int64_t *ret_org, loci_err *err)
-{
-    bool all = loci_in_bool(call->in, "all_organizations");
-
-    if (all && call->who->files != LOCI_FILES_ANY)
-        return loci_fail(err, LOCI_EDENIED,
-                         "all_organizations: only on the machine itself, not over HTTP");
-    *ret_org = all ? 0 : call->who->org;
-    return LOCI_OK;
-}
-
 static loci_rc do_doctor(loci_call *call, loci_json_writer *out, loci_err *err)
 {
     examining e = { call, out };
@@ -248,6 +247,7 @@ static const char export_input[] =
     "\"path\":" PATH("The file to make; compressed when it ends in .gz") ","
     "\"agent\":" NAMED("Only this agent, by name or id, with all that belongs to it") ","
     "\"vectors\":" SWITCH("With the vectors, which can be made again") ","
+    "\"all_organizations\":" SWITCH("Not of this organization alone; only on the machine itself") ","
     "\"replace\":" SWITCH("Replace a file that exists") "}}";
 
 static const char export_output[] =
@@ -257,6 +257,7 @@ static const char export_output[] =
 
 static const char import_input[] =
     "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{"
+    "\"all_organizations\":" SWITCH("Not of this organization alone; only on the machine itself") ","
     "\"path\":" PATH("A file that export made") "}}";
 
 static const char import_output[] =
