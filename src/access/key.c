@@ -140,17 +140,23 @@ loci_rc loci_key_create(loci_writer *writer, const loci_key_values *values, loci
     return LOCI_OK;
 }
 
-static loci_rc push(loci_keys *keys, size_t *room, loci_arena *arena, loci_err *err)
+/* Room for one more; NULL when there are too many or the arena is full. */
+static loci_key *next_key(loci_keys *keys, size_t *room, loci_arena *arena, loci_err *err)
 {
-    if (keys->count == LOCI_KEYS_LISTED)
-        return loci_fail(err, LOCI_ELIMIT, "more than %d keys", LOCI_KEYS_LISTED);
-    if (keys->count < *room) return LOCI_OK;
+    if (keys->count == LOCI_KEYS_LISTED) {
+        loci_err_set(err, LOCI_ELIMIT, "more than %d keys", LOCI_KEYS_LISTED);
+        return NULL;
+    }
+    if (keys->items && keys->count < *room) return &keys->items[keys->count];
     *room = *room ? 2 * *room : 16;
     loci_key *more = loci_arena_array(arena, *room, sizeof *more);
-    if (!more) return loci_arena_fail(arena, err);
+    if (!more) {
+        (void)loci_arena_fail(arena, err);
+        return NULL;
+    }
     for (size_t i = 0; i < keys->count; i++) more[i] = keys->items[i];
     keys->items = more;
-    return LOCI_OK;
+    return &more[keys->count];
 }
 
 loci_rc loci_key_list(loci_db *db, int64_t org, loci_arena *arena, loci_keys *ret_keys,
@@ -159,6 +165,7 @@ loci_rc loci_key_list(loci_db *db, int64_t org, loci_arena *arena, loci_keys *re
     LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
     LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
     loci_keys keys = { 0 };
+    loci_err why = { 0 };
     size_t room = 0;
 
     loci_rc rc = loci_tx_begin(db, LOCI_TX_READ, &tx, err);
@@ -166,8 +173,9 @@ loci_rc loci_key_list(loci_db *db, int64_t org, loci_arena *arena, loci_keys *re
     if (rc) return rc;
     loci_stmt_bind_i64(q, 1, org);
     while ((rc = loci_stmt_next(q, err)) == LOCI_OK) {
-        rc = push(&keys, &room, arena, err);
-        if (!rc) rc = read_key(q, arena, &keys.items[keys.count], err);
+        loci_key *key = next_key(&keys, &room, arena, &why);
+        if (!key) return loci_fail(err, why.code, "%s", why.msg);
+        rc = read_key(q, arena, key, err);
         if (rc) return rc;
         keys.count++;
     }

@@ -34,7 +34,7 @@ static int print_json(loci_cli *cli, const loci_orgs *orgs, bool list)
 
     loci_buf_init_arena(&out, cli->arena, LOCI_CLI_ANSWER_MAX);
     loci_json_begin(&w, &out);
-    if (list)
+    if (list || !orgs->items)
         write_list(orgs, &w);
     else
         write_org(&orgs->items[0], &w);
