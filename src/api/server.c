@@ -4,6 +4,7 @@
 #include "api/health.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "net/guard.h"
 #include "net/listen.h"
 
 enum { TEXTS_MAX = 64 << 10 };
@@ -51,11 +52,17 @@ static void log_complaint(void *context, const char *text)
     loci_log(LOCI_LOG_DEBUG, "net", "libmicrohttpd", LOCI_KV("text", text));
 }
 
-static loci_rc check_exposure(const loci_server *server, const loci_config *config, loci_err *err)
+/* `address` as it was asked for, and again as it was bound: a name may stand for anything. One that
+ * is no address at all is the listener's to refuse. */
+static loci_rc check_exposure(const loci_server *server, const loci_config *config,
+                              const char *address, loci_err *err)
 {
-    loci_str listen = loci_config_text(config, "listen");
+    loci_host host;
+    loci_str listen = loci_str_from(address);
+    bool is_socket = loci_str_starts(listen, LOCI_STR("unix:"));
 
-    if (loci_listen_is_local(listen.ptr) || loci_config_bool(config, "insecure")) return LOCI_OK;
+    if (!is_socket && loci_host_parse(listen, &host, NULL)) return LOCI_OK;
+    if (loci_listen_is_local(address) || loci_config_bool(config, "insecure")) return LOCI_OK;
     if (server->api.password.len || loci_keyring_seen(server->api.keys)) return LOCI_OK;
     return loci_fail(err, LOCI_EDENIED,
                      "%.*s can be reached from other machines, and nobody would be asked for a "
@@ -144,9 +151,10 @@ loci_rc loci_server_start(const loci_server_options *options, loci_server **ret_
     if (!server->arena) return loci_fail(err, LOCI_ENOMEM, "out of memory");
 
     loci_rc rc = open_api(server, options, err);
-    if (!rc) rc = check_exposure(server, config, err);
+    if (!rc) rc = check_exposure(server, config, loci_config_text(config, "listen").ptr, err);
     if (!rc) rc = add_routes(server, options, err);
     if (!rc) rc = start(server, config, err);
+    if (!rc) rc = check_exposure(server, config, loci_http_address(server->http), err);
     if (rc) return rc;
     *ret_server = LOCI_TAKE(server);
     return LOCI_OK;
