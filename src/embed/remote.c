@@ -183,9 +183,11 @@ static void remote_close(loci_embedder *e)
 
 static loci_rc open_parts(loci_remote *r, const loci_embedder_options *options, loci_err *err)
 {
+    const struct service *s = find_service(options->name);
     char *const *env = options->env ? options->env : environ;
 
-    loci_rc rc = read_name(r, find_service(options->name), options->name, err);
+    if (!s) return loci_fail(err, LOCI_EINVAL, "no such service");
+    loci_rc rc = read_name(r, s, options->name, err);
     if (!rc) rc = read_options(r, options, err);
     if (!rc) rc = read_key(r, env, err);
     if (!rc)

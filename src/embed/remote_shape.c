@@ -46,7 +46,7 @@ typedef struct reading {
 } reading;
 
 /* Memory is taken when the first vector tells the length of all. */
-static loci_rc place_vector(reading *r, size_t index, size_t dim, float **ret)
+static loci_rc check_dim(reading *r, size_t index, size_t dim)
 {
     if (dim == 0 || dim > LOCI_REMOTE_DIM)
         return loci_fail(r->err, LOCI_ECORRUPT, "vector %zu has %zu values; 1..%d are possible",
@@ -59,7 +59,6 @@ static loci_rc place_vector(reading *r, size_t index, size_t dim, float **ret)
     if (dim != r->dim)
         return loci_fail(r->err, LOCI_ECORRUPT, "vector %zu has %zu values, another one %zu", index,
                          dim, r->dim);
-    *ret = r->values + index * dim;
     return LOCI_OK;
 }
 
@@ -82,10 +81,9 @@ static loci_rc normalise(reading *r, size_t index, float *vector)
 
 static loci_rc read_numbers(reading *r, size_t index, const loci_json *array)
 {
-    float *vector;
-
-    loci_rc rc = place_vector(r, index, array->array.count, &vector);
+    loci_rc rc = check_dim(r, index, array->array.count);
     if (rc) return rc;
+    float *vector = r->values + index * r->dim;
     for (size_t i = 0; i < r->dim; i++) {
         const loci_json *v = &array->array.items[i];
         if (v->type != LOCI_JSON_INT && v->type != LOCI_JSON_REAL)
@@ -114,7 +112,6 @@ static float read_float(const unsigned char *b)
 static loci_rc read_base64(reading *r, size_t index, loci_str text)
 {
     loci_buf bytes;
-    float *vector;
 
     loci_buf_init_arena(&bytes, r->arena, (size_t)4 * LOCI_REMOTE_DIM);
     loci_rc rc = loci_base64_decode(LOCI_BASE64, text, &bytes, r->err);
@@ -122,8 +119,9 @@ static loci_rc read_base64(reading *r, size_t index, loci_str text)
     if (rc || bytes.len % 4)
         return loci_fail(r->err, LOCI_ECORRUPT, "vector %zu is a text, but not base64 of floats",
                          index);
-    rc = place_vector(r, index, bytes.len / 4, &vector);
+    rc = check_dim(r, index, bytes.len / 4);
     if (rc) return rc;
+    float *vector = r->values + index * r->dim;
     for (size_t i = 0; i < r->dim; i++)
         vector[i] = read_float((const unsigned char *)bytes.ptr + 4 * i);
     return normalise(r, index, vector);

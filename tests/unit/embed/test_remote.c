@@ -338,7 +338,7 @@ static void three_requests_at_once(void **state)
     loci_embedder_close(e);
 }
 
-/* One batch fails for good: the call fails, and batches that nobody has begun are not sent. */
+/* One batch fails for good: requests that run are given up, and no others are begun. */
 static void one_failure_ends_the_call(void **state)
 {
     enum { COUNT = 64 * 40 };
@@ -349,10 +349,12 @@ static void one_failure_ends_the_call(void **state)
 
     for (size_t i = 0; i < COUNT; i++) many[i] = LOCI_STR("same");
     es.script[1] = GARBAGE;
+    es.always = HOLD;
     loci_embedder *e = open_remote("tei", (loci_embedder_options){ .dim = FAKE_DIM });
     assert_int_equal(loci_embedder_embed(e, LOCI_EMBED_DOCUMENT, many, COUNT, got, &err),
                      LOCI_ECORRUPT);
     assert_non_null(strstr(err.msg, "not JSON"));
+    assert_in_range(atomic_load(&es.requests), 2, 3);
     loci_embedder_close(e);
 }
 
