@@ -235,9 +235,10 @@ static void free_headers(exchange *x)
     curl_slist_free_all(x->headers);
 }
 
+/* Rounded up: who is told that time is over must find it over. */
 static long to_ms(int64_t microseconds)
 {
-    return microseconds > LOCI_MS ? (long)(microseconds / LOCI_MS) : 1;
+    return microseconds > 0 ? (long)((microseconds + LOCI_MS - 1) / LOCI_MS) : 1;
 }
 
 static void set_limits(const loci_client *c, exchange *x)
