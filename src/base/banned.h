@@ -30,7 +30,7 @@ LOCI_BAN("loci_str_cut") char *strtok_r(char *, const char *, char **);
 LOCI_BAN("loci_str_to_i64") int atoi(const char *);
 LOCI_BAN("loci_str_to_i64") long atol(const char *);
 LOCI_BAN("loci_str_to_i64") long long atoll(const char *);
-LOCI_BAN("strtod") double atof(const char *);
+LOCI_BAN("base/json.h, which no locale changes") double atof(const char *);
 
 LOCI_BAN("base/clock.h") struct tm *gmtime(const time_t *);
 LOCI_BAN("base/clock.h") struct tm *localtime(const time_t *);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ void loci_buf_clear(loci_buf *buf)
 {
     buf->len = 0;
     buf->failed = LOCI_OK;
+    buf->arena_failed = false;
     if (buf->ptr) buf->ptr[0] = '\0';
 }
 
@@ -54,6 +56,7 @@ static bool make_room(loci_buf *buf, size_t n)
     if (cap < need) cap = need;
     char *larger = resize(buf, cap);
     if (!larger) {
+        buf->arena_failed = buf->arena != NULL;
         buf->failed = buf->arena ? loci_arena_fail(buf->arena, NULL) : LOCI_ENOMEM;
         return false;
     }
@@ -93,6 +96,12 @@ void loci_buf_add_char(loci_buf *buf, char c)
     loci_buf_add(buf, (loci_str){ &c, 1 });
 }
 
+/* A text of more bytes than an int counts, or a character that the locale does not have. */
+static void print_failed(loci_buf *buf, int number)
+{
+    if (!buf->failed) buf->failed = number == EOVERFLOW ? LOCI_ELIMIT : LOCI_EINVAL;
+}
+
 void loci_buf_printf(loci_buf *buf, const char *fmt, ...)
 {
     va_list args, again;
@@ -100,6 +109,7 @@ void loci_buf_printf(loci_buf *buf, const char *fmt, ...)
     va_start(args, fmt);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
+    if (n < 0) print_failed(buf, errno);
     char *at = n < 0 ? NULL : loci_buf_reserve(buf, (size_t)n);
     if (at) {
         (void)vsnprintf(at, (size_t)n + 1, fmt, again);
@@ -118,6 +128,9 @@ void loci_buf_cut(loci_buf *buf, size_t len)
 
 loci_rc loci_buf_check(const loci_buf *buf, loci_err *err)
 {
+    if (buf->arena_failed) return loci_arena_fail(buf->arena, err);
+    if (buf->failed == LOCI_EINVAL)
+        return loci_fail(err, LOCI_EINVAL, "a value cannot be printed as text");
     if (buf->failed == LOCI_ELIMIT)
         return loci_fail(err, LOCI_ELIMIT, "text longer than %zu bytes", buf->max);
     if (buf->failed) return loci_fail(err, LOCI_ENOMEM, "out of memory");

@@ -19,7 +19,8 @@ typedef struct loci_buf {
     size_t cap;        /* private */
     size_t max;        /* private: most bytes of text */
     loci_arena *arena; /* private: NULL for the heap */
-    loci_rc failed;    /* private: LOCI_OK, LOCI_ELIMIT or LOCI_ENOMEM */
+    loci_rc failed;    /* private: LOCI_OK, LOCI_ELIMIT, LOCI_ENOMEM or LOCI_EINVAL */
+    bool arena_failed; /* private: it was the arena that had no room */
 } loci_buf;
 
 /* On the heap; nothing is allocated yet. */
@@ -44,7 +45,8 @@ void loci_buf_advance(loci_buf *buf, size_t n);
 /* Cut the text to `len` bytes; longer does nothing. */
 void loci_buf_cut(loci_buf *buf, size_t len);
 
-/* LOCI_OK when every append worked. Else LOCI_ELIMIT or LOCI_ENOMEM. */
+/* LOCI_OK when every append worked. Else LOCI_ELIMIT (the maximum, or the arena's ceiling),
+ * LOCI_ENOMEM, or LOCI_EINVAL for a value that printf cannot print. */
 LOCI_MUST loci_rc loci_buf_check(const loci_buf *buf, loci_err *err);
 
 /* What was built so far; borrowed, valid until the next append. */

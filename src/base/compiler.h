@@ -35,13 +35,10 @@
 #define LOCI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define LOCI_UNUSED __attribute__((unused))
-#define LOCI_NORETURN __attribute__((noreturn))
 #define LOCI_LIKELY(x) __builtin_expect(!!(x), 1)
-#define LOCI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* True when the result does not fit; *ret then holds the wrapped value. */
 #define LOCI_ADD_OVERFLOWS(a, b, ret) __builtin_add_overflow((a), (b), (ret))
-#define LOCI_SUB_OVERFLOWS(a, b, ret) __builtin_sub_overflow((a), (b), (ret))
 #define LOCI_MUL_OVERFLOWS(a, b, ret) __builtin_mul_overflow((a), (b), (ret))
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -3,13 +3,14 @@
 #include "base/alloc.h"
 #include "base/config_value.h"
 #include "base/fs.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMORY = 4 << 20, SHOWN_BYTES = 48, SUGGEST = 3 };
+enum { MEMORY = 4 << 20, SHOWN_BYTES = 48 };
 
 /* The order is the rule: a later one wins. */
 typedef enum source { FROM_PRESET, FROM_FILE, FROM_FOREIGN, FROM_ENV, FROM_FLAG } source;
@@ -53,6 +54,9 @@ static loci_rc bad_value(const loci_config_key *key, loci_str text, const char *
 
     loci_config_value_allowed(key, &allowed);
     text = shown(text);
+    if (key->secret)
+        return loci_fail(err, LOCI_EINVAL, "%.100s: %s must be %s", origin, key->name,
+                         loci_buf_str(&allowed).ptr);
     return loci_fail(err, LOCI_EINVAL, "%.100s: %s = '%.*s': must be %s", origin, key->name,
                      LOCI_ARG(text), loci_buf_str(&allowed).ptr);
 }
@@ -251,20 +255,13 @@ static size_t find_key(const loci_config *config, loci_str name)
 static loci_rc unknown_key(const loci_config *config, loci_str name, const char *origin,
                            loci_err *err)
 {
-    const char *nearest = NULL;
-    size_t best = SUGGEST;
+    loci_suggest near = { .wanted = name };
 
-    for (size_t i = 0; i < config->count; i++) {
-        size_t far = loci_str_distance(name, loci_str_from(config->keys[i].name), SUGGEST);
-        if (far >= best || far >= name.len) continue;
-        best = far;
-        nearest = config->keys[i].name;
-    }
+    for (size_t i = 0; i < config->count; i++)
+        loci_suggest_try(&near, loci_str_from(config->keys[i].name));
     name = shown(name);
-    if (nearest)
-        return loci_fail(err, LOCI_EINVAL, "%.100s: unknown key '%.*s'; did you mean '%s'?", origin,
-                         LOCI_ARG(name), nearest);
-    return loci_fail(err, LOCI_EINVAL, "%.100s: unknown key '%.*s'", origin, LOCI_ARG(name));
+    return loci_fail(err, LOCI_EINVAL, "%.100s: unknown key '%.*s'%s", origin, LOCI_ARG(name),
+                     loci_suggest_text(&near).text);
 }
 
 /* Take the quotes off, if there are any. */
@@ -416,13 +413,56 @@ bool loci_config_foreign_counts(const loci_config *config, const char *name)
     return get(config, name, ANY)->foreign_counts;
 }
 
+/* The quotes that a value needs to be read back as it is: none, one kind, or '?' when neither kind
+ * will do. */
+static char quote_for(loci_str text)
+{
+    bool blank_ends = loci_str_trim(text).len != text.len;
+    bool quoted = text.len && (text.ptr[0] == '"' || text.ptr[0] == '\'');
+
+    if (!blank_ends && !quoted) return '\0';
+    if (!memchr(text.ptr, '"', text.len)) return '"';
+    return memchr(text.ptr, '\'', text.len) ? '?' : '\'';
+}
+
+/* A file's name may hold anything; here it must stay in its line. */
+static void add_origin(const char *origin, loci_buf *out)
+{
+    loci_buf_add_cstr(out, "from ");
+    for (const char *p = origin; *p; p++)
+        loci_buf_add_char(out, (unsigned char)*p < 0x20 || *p == 0x7F ? '?' : *p);
+    loci_buf_add_char(out, '\n');
+}
+
+static void list_secret(const char *name, const value *v, bool is_set, loci_buf *out)
+{
+    loci_buf_printf(out, "# %s = %s", name, is_set ? "(set), " : "(not set)\n");
+    if (is_set) add_origin(v->origin, out);
+}
+
+static void list_value(const char *name, const value *v, bool is_set, loci_buf *out)
+{
+    char quote = quote_for(v->text);
+    const char around[] = { quote, '\0' };
+
+    if (is_set) {
+        loci_buf_add_cstr(out, "# ");
+        add_origin(v->origin, out);
+    }
+    if (quote == '?') loci_buf_add_cstr(out, "# has quotes that no file can hold: ");
+    loci_buf_printf(out, "%s =%s%s%.*s%s\n", name, v->text.len ? " " : "",
+                    quote == '?' ? "" : around, LOCI_ARG(v->text), quote == '?' ? "" : around);
+}
+
 void loci_config_list(const loci_config *config, loci_buf *out)
 {
     for (size_t i = 0; i < config->count; i++) {
-        const value *v = &config->values[i];
-        bool hidden = config->keys[i].secret && v->text.len;
-        loci_str text = hidden ? LOCI_STR("(hidden)") : v->text;
+        const loci_config_key *key = &config->keys[i];
+        bool is_set = loci_config_is_set(config, key->name);
 
-        loci_buf_printf(out, "%s = %.*s  # %s\n", config->keys[i].name, LOCI_ARG(text), v->origin);
+        if (key->secret)
+            list_secret(key->name, &config->values[i], is_set, out);
+        else
+            list_value(key->name, &config->values[i], is_set, out);
     }
 }

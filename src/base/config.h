@@ -96,7 +96,9 @@ const char *loci_config_origin(const loci_config *config, const char *name);
 /* Whether somebody set it: it is not the default. */
 bool loci_config_is_set(const loci_config *config, const char *name);
 
-/* Append every key as a line `key = value  # origin`; a secret shows only whether it is set. */
+/* Append every key as a line `key = value`, and above it `# from ORIGIN` when somebody set it. It
+ * is a file that can be read back, except for secrets, of which a comment says whether they are
+ * set. */
 void loci_config_list(const loci_config *config, loci_buf *out);
 
 /* Append the reference page (Markdown). */

@@ -142,15 +142,6 @@ LOCI_PRINTF(3, 4) static loci_rc refuse(const parser *p, const char *at, const c
                      column);
 }
 
-/* Neither a control character, nor a blank that cannot be seen, nor one that turns the line. */
-static bool is_visible(uint32_t code)
-{
-    if (code < 0x80) return code >= 0x20 && code != 0x7F;
-    if (code < 0xA1 || code == 0xAD || code == 0xFEFF) return false;
-    return (code < 0x2000 || code > 0x200F) && (code < 0x2028 || code > 0x202F) &&
-           (code < 0x205F || code > 0x206F);
-}
-
 typedef struct described {
     char text[24];
 } described;
@@ -169,7 +160,7 @@ static described describe(const parser *p)
         (void)snprintf(d.text, sizeof d.text, "a NUL byte");
     else if (code == 0xFEFF)
         (void)snprintf(d.text, sizeof d.text, "a byte order mark");
-    else if (is_visible(code))
+    else if (loci_utf8_visible(code))
         (void)snprintf(d.text, sizeof d.text, "'%.*s'", (int)len, p->at);
     else
         (void)snprintf(d.text, sizeof d.text, "U+%04X", (unsigned)code);

@@ -6,15 +6,22 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { YIELDS = 100, NAPS = 1000, NAP = 1 * LOCI_MS }; /* how long a line waits for another's */
+
 static atomic_int level_now = LOCI_LOG_INFO;
+static atomic_flag writing = ATOMIC_FLAG_INIT; /* one thread is between poll and write */
+static atomic_bool stuck;                      /* it has been there for too long */
+static atomic_uint_fast64_t dropped;           /* lines since the last that went out */
 
 /* A line on the stack. What does not fit is left out whole, and the line says so at its end, for
- * which room is kept. */
+ * which room is kept, as for how many lines were lost before it. */
 typedef struct line {
     char text[LOCI_LOG_LINE_MAX];
     size_t len;
@@ -22,7 +29,10 @@ typedef struct line {
 } line;
 
 static const char cut_mark[] = " cut=true";
-enum { USABLE = LOCI_LOG_LINE_MAX - sizeof cut_mark }; /* its NUL is the room of the newline */
+enum {
+    DROPPED_BYTES = sizeof " dropped=18446744073709551615",
+    USABLE = LOCI_LOG_LINE_MAX - sizeof cut_mark - DROPPED_BYTES, /* a NUL is the newline's room */
+};
 
 void loci_log_set_level(loci_log_level level)
 {
@@ -55,7 +65,7 @@ static bool is_bare(loci_str s)
 }
 
 /* One character inside quotes. Whatever could break the line, hide in it or steer a terminal is
- * escaped: controls of both sets (C1 too), line separators, bytes that are no UTF-8. */
+ * escaped: what cannot be seen, turns the line around or ends it, and bytes that are no UTF-8. */
 static void add_escaped(line *l, loci_str bytes, uint32_t code)
 {
     char text[16];
@@ -68,7 +78,7 @@ static void add_escaped(line *l, loci_str bytes, uint32_t code)
     else if (code == LOCI_UTF8_BAD)
         for (size_t i = 0; i < bytes.len; i++)
             n += snprintf(text + n, sizeof text - (size_t)n, "\\x%02x", (uint8_t)bytes.ptr[i]);
-    else if (code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029)
+    else if (!loci_utf8_visible(code))
         n = snprintf(text, sizeof text, "\\u%04x", (unsigned)code);
     add(l, n > 0 ? (loci_str){ text, (size_t)n } : bytes);
 }
@@ -128,6 +138,53 @@ static void add_time(line *l)
     add(l, loci_date_print(LOCI_DATE_MICROS, loci_clock_now(), NULL, &text));
 }
 
+/* Two threads must not both see room for one line. A thread that hangs in its write (the room may
+ * be taken by another program) is waited for once; until it is back, the others drop theirs. */
+static bool take_turn(void)
+{
+    for (int i = 0; atomic_flag_test_and_set_explicit(&writing, memory_order_acquire); i++) {
+        if (i == YIELDS + NAPS) atomic_store(&stuck, true);
+        if (atomic_load(&stuck)) return false;
+        if (i < YIELDS)
+            (void)sched_yield();
+        else
+            loci_clock_sleep(NAP);
+    }
+    return true;
+}
+
+static void give_turn(void)
+{
+    atomic_store(&stuck, false);
+    atomic_flag_clear_explicit(&writing, memory_order_release);
+}
+
+/* Files and terminals always have room; a pipe that does takes a line of ours whole. */
+static bool has_room(void)
+{
+    struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+    return poll(&p, 1, 0) == 1 && (p.revents & (POLLOUT | POLLERR | POLLNVAL)) == POLLOUT;
+}
+
+/* End the line and write it, with the turn taken. False when it is lost. */
+static bool put(line *l)
+{
+    uint_fast64_t lost = atomic_load(&dropped);
+
+    if (!has_room()) return false;
+    if (lost) {
+        int n = snprintf(l->text + l->len, DROPPED_BYTES, " dropped=%" PRIuFAST64, lost);
+        l->len += n > 0 ? (size_t)n : 0;
+    }
+    l->text[l->len++] = '\n';
+    ssize_t n;
+    do n = write(STDERR_FILENO, l->text, l->len);
+    while (n < 0 && errno == EINTR);
+    if (n > 0) (void)atomic_fetch_sub(&dropped, lost);
+    return n > 0;
+}
+
 void loci_log_write(loci_log_level level, const char *room, const char *message,
                     const loci_kv *pairs, size_t count)
 {
@@ -150,8 +207,9 @@ void loci_log_write(loci_log_level level, const char *room, const char *message,
         memcpy(l.text + l.len, cut_mark, sizeof cut_mark - 1);
         l.len += sizeof cut_mark - 1;
     }
-    l.text[l.len++] = '\n';
-    while (write(STDERR_FILENO, l.text, l.len) < 0 && errno == EINTR) continue;
+    bool ours = take_turn();
+    if (!ours || !put(&l)) (void)atomic_fetch_add(&dropped, 1);
+    if (ours) give_turn();
     errno = kept_errno;
 }
 

@@ -4,8 +4,10 @@
  * Not here: what may be logged: rooms below ops/ return errors and log at debug only; memory text
  *           and secrets are never logged.
  * Owns:     nothing.
- * Threads:  safe from any thread and without locks; lines never mix.
- * Errors:   none: what cannot be written is lost. errno is kept.
+ * Threads:  safe from any thread; lines never mix.
+ * Errors:   none: what cannot be written at once is lost, so that nobody who forgets to read our
+ *           stderr stops us; the next line that goes out says how many with dropped=N. errno is
+ *           kept.
  *
  *     loci_log(LOCI_LOG_WARN, "net", "slow client dropped", LOCI_KV("ip", ip), LOCI_KV("ms", ms));
  */

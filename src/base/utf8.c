@@ -123,6 +123,22 @@ size_t loci_utf8_count(loci_str s)
     return count;
 }
 
+bool loci_utf8_visible(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = {
+        { 0x0000, 0x001F },       { 0x007F, 0x00A0 }, { 0x00AD, 0x00AD }, { 0x061C, 0x061C },
+        { 0x180E, 0x180E },       { 0x2000, 0x200F }, { 0x2028, 0x202F }, { 0x205F, 0x206F },
+        { 0xD800, 0xDFFF },       { 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE0FFF },
+        { 0x110000, UINT32_MAX },
+    };
+    size_t i = 0;
+
+    while (code > hidden[i].last) i++; /* the last row is above everything */
+    return code < hidden[i].first;
+}
+
 loci_str loci_utf8_cut(loci_str s, size_t max)
 {
     uint32_t code;

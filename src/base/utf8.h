@@ -34,6 +34,10 @@ size_t loci_utf8_decode(loci_str s, uint32_t *ret_code);
  * U+10FFFF, when nothing is written. No NUL is added. */
 size_t loci_utf8_encode(uint32_t code, char ret_bytes[4]);
 
+/* Can it be shown as it is? Not so: controls, separators of lines, blanks that look like nothing or
+ * like another blank, marks that turn the line around or join its letters, LOCI_UTF8_BAD. */
+bool loci_utf8_visible(uint32_t code);
+
 /* How many characters. */
 size_t loci_utf8_count(loci_str s);
 

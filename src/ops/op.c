@@ -1,8 +1,8 @@
 #include "ops/op.h"
 
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
-#include "ops/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Checking a value. Problems are gathered into one message; the walk stops when it is full. */
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "ops/schema.h"
-#include "ops/suggest.h"
 
 #include <math.h>
 #include <stdio.h>

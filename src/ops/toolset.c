@@ -1,7 +1,7 @@
 /* The names of the toolsets. */
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "ops/op.h"
-#include "ops/suggest.h"
 
 enum { NAME_SHOWN = 40 };
 

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The input is copied to a block of its exact size, so that ASan sees a read past its end. */
 static int replay(const char *folder, const char *name)
 {
-    static uint8_t data[LARGEST_INPUT];
+    static uint8_t data[LARGEST_INPUT + 1]; /* one more tells a file that is too large */
     char path[4096];
 
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -21,6 +21,10 @@ static int replay(const char *folder, const char *name)
     if (!file) return -1;
     size_t size = fread(data, 1, sizeof data, file);
     (void)fclose(file);
+    if (size > LARGEST_INPUT) {
+        (void)fprintf(stderr, "%s has more than %d bytes\n", path, LARGEST_INPUT);
+        return -1;
+    }
 
     LOCI_AUTO(loci_freep) uint8_t *exact = loci_realloc(NULL, size);
     if (!exact) return -1;

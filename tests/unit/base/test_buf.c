@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <string.h>
+#include <wchar.h>
 
 static void builds_text(void **state)
 {
@@ -74,7 +75,31 @@ static void lives_in_an_arena(void **state)
     assert_int_equal(loci_buf_check(&b, NULL), LOCI_OK);
     assert_int_equal(b.len, 1000);
     for (int i = 0; i < 1000; i++) loci_buf_add(&b, LOCI_STR("0123456789"));
-    assert_int_equal(loci_buf_check(&b, NULL), LOCI_ELIMIT);
+    loci_err err = { 0 };
+    assert_int_equal(loci_buf_check(&b, &err), LOCI_ELIMIT);
+    assert_string_equal(err.msg, "needs more than the 8192 bytes that one request may use");
+
+    loci_arena_reset(a); /* its own maximum is another matter */
+    loci_buf_init_arena(&b, a, 10);
+    loci_buf_add(&b, LOCI_STR("01234567890"));
+    assert_int_equal(loci_buf_check(&b, &err), LOCI_ELIMIT);
+    assert_string_equal(err.msg, "text longer than 10 bytes");
+}
+
+static void tells_what_cannot_be_printed(void **state)
+{
+    LOCI_AUTO(loci_buf_done) loci_buf b;
+    loci_err err = { 0 };
+    (void)state;
+
+    loci_buf_init(&b, 1000);
+    loci_buf_add(&b, LOCI_STR("one"));
+    loci_buf_printf(&b, "%lc", (wint_t)0x7FFFFFF0); /* no character anywhere */
+    loci_buf_add(&b, LOCI_STR("two"));
+    assert_int_equal(loci_buf_check(&b, &err), LOCI_EINVAL);
+    assert_str(loci_buf_str(&b), "one");
+    loci_buf_clear(&b);
+    assert_ok(loci_buf_check(&b, &err), err);
 }
 
 static void hands_over(void **state)
@@ -93,8 +118,11 @@ static void hands_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builds_text),         cmocka_unit_test(stops_at_its_maximum),
-        cmocka_unit_test(tells_out_of_memory), cmocka_unit_test(lives_in_an_arena),
+        cmocka_unit_test(builds_text),
+        cmocka_unit_test(stops_at_its_maximum),
+        cmocka_unit_test(tells_out_of_memory),
+        cmocka_unit_test(lives_in_an_arena),
+        cmocka_unit_test(tells_what_cannot_be_printed),
         cmocka_unit_test(hands_over),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);

@@ -48,6 +48,7 @@ static const loci_config_key keys[] = {
       .least = 0,
       .most = 1,
       .help = "F" },
+    { .name = "pin", .kind = LOCI_CONFIG_INT, .preset = "0", .secret = true, .help = "Digits" },
     { .name = "secret",
       .kind = LOCI_CONFIG_STRING,
       .preset = "",
@@ -406,9 +407,54 @@ static void lists_without_secrets(void **state)
     loci_buf_init(&out, 10000);
     loci_config_list(config, &out);
     loci_str text = loci_buf_str(&out);
-    assert_true(loci_str_starts(text, LOCI_STR("name = loci  # default\n")));
-    assert_true(loci_str_ends(text, LOCI_STR("secret = (hidden)  # LOCI_SECRET\n")));
+    assert_true(loci_str_starts(text, LOCI_STR("name = loci\nfile =\n")));
+    assert_true(loci_str_ends(text, LOCI_STR("# pin = (not set)\n"
+                                             "# secret = (set), from LOCI_SECRET\n")));
     assert_int_equal(loci_str_find(text, LOCI_STR("hush")), text.len);
+
+    loci_err err = { 0 };
+    assert_int_equal(loci_config_set_flag(config, "--pin", LOCI_STR("12x4"), &err), LOCI_EINVAL);
+    assert_string_equal(err.msg, "--pin: pin must be a whole number");
+}
+
+/* What is listed is a file that says the same. */
+static void lists_what_can_be_read_back(void **state)
+{
+    static const struct {
+        const char *value, *line;
+    } cases[] = {
+        { "plain # text", "# from --name\nname = plain # text\n" },
+        { "", "# from --name\nname =\n" },
+        { " blanks ", "# from --name\nname = \" blanks \"\n" },
+        { "'quoted'", "# from --name\nname = \"'quoted'\"\n" },
+        { "\"quoted\"", "# from --name\nname = '\"quoted\"'\n" },
+        { "it's \"so\"", "# from --name\nname = it's \"so\"\n" },
+    };
+    loci_err err = { 0 };
+    (void)state;
+
+    for (size_t i = 0; i < LOCI_COUNT(cases); i++) {
+        LOCI_AUTO(loci_config_freep) loci_config *config = make(NULL);
+        LOCI_AUTO(loci_config_freep) loci_config *again = make(NULL);
+        LOCI_AUTO(loci_buf_done) loci_buf out;
+        loci_buf_init(&out, 10000);
+        loci_str value = loci_str_from(cases[i].value);
+        assert_ok(loci_config_set_flag(config, "--name", value, &err), err);
+        assert_ok(loci_config_set_flag(config, "--time", LOCI_STR("90s"), &err), err);
+        loci_config_list(config, &out);
+        assert_true(loci_str_starts(loci_buf_str(&out), loci_str_from(cases[i].line)));
+        assert_ok(loci_config_read_text(again, loci_buf_str(&out), "listed", &err), err);
+        assert_str(loci_config_text(again, "name"), cases[i].value);
+        assert_int_equal(loci_config_int(again, "time"), 90000000);
+    }
+    LOCI_AUTO(loci_config_freep) loci_config *config = make(NULL);
+    LOCI_AUTO(loci_buf_done) loci_buf out;
+    loci_buf_init(&out, 10000);
+    assert_ok(loci_config_set_flag(config, "--name", LOCI_STR("'both\""), &err), err);
+    loci_config_list(config, &out);
+    assert_ok(loci_config_read_text(config, loci_buf_str(&out), "listed", &err), err);
+    assert_true(loci_str_find(loci_buf_str(&out), LOCI_STR("# has quotes that no file can hold")) <
+                out.len);
 }
 
 static void reads_files(void **state)
@@ -533,6 +579,7 @@ int main(void)
         cmocka_unit_test(understands_foreign_variables),
         cmocka_unit_test(lists_are_added_to),
         cmocka_unit_test(lists_without_secrets),
+        cmocka_unit_test(lists_what_can_be_read_back),
         cmocka_unit_test(reads_files),
         cmocka_unit_test(knows_the_usual_places),
         cmocka_unit_test(the_programs_keys_are_sound),

@@ -87,6 +87,12 @@ static void one_event_is_one_line(void **state)
         { { "\xC2\x9B", 2 }, "\"\\u009b\"" },     /* a control of the second set */
         { { "\xE2\x80\xA8", 3 }, "\"\\u2028\"" }, /* line separator */
         { { "\xF0\x9F\x98x", 4 }, "\"\\xf0\\x9f\\x98x\"" },
+        { { "a\xE2\x80\xAE"
+            "b",
+            5 },
+          "\"a\\u202eb\"" }, /* turns the line around */
+        { { "\xE2\x81\xA6\xE2\x81\xA9", 6 }, "\"\\u2066\\u2069\"" },
+        { { "\xE2\x80\x8B", 3 }, "\"\\u200b\"" }, /* a blank without width */
         { { "/v1/ops?x", 9 }, "/v1/ops?x" },
     };
     (void)state;
@@ -180,6 +186,35 @@ static void lines_of_threads_do_not_mix(void **state)
     assert_int_equal(count, THREADS * LINES);
 }
 
+/* A stderr that nobody reads costs lines, and not the server. */
+static void a_full_pipe_loses_lines(void **state)
+{
+    enum { LOST = 3 };
+    static char block[4096];
+    int ends[2];
+    (void)state;
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    while (write(ends[1], block, sizeof block) > 0) continue;
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0); /* from here on a write would block */
+    int kept = dup(STDERR_FILENO);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    for (int i = 0; i < LOST; i++) loci_log(LOCI_LOG_INFO, "t", "lost");
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    while (read(ends[0], block, sizeof block) > 0) continue;
+    loci_log(LOCI_LOG_INFO, "t", "heard");
+    loci_log(LOCI_LOG_INFO, "t", "again");
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    ssize_t n = read(ends[0], logged, sizeof logged - 1);
+    assert_true(n > 0);
+    logged[n] = '\0';
+    assert_non_null(strstr(logged, "msg=heard dropped=3\n"));
+    assert_non_null(strstr(logged, "msg=again\n"));
+    assert_null(strstr(logged, "msg=lost"));
+    (void)close(kept), (void)close(ends[0]), (void)close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +223,7 @@ int main(void)
         cmocka_unit_test(bounds_values_and_lines),
         cmocka_unit_test(levels_switch_it_off),
         cmocka_unit_test(lines_of_threads_do_not_mix),
+        cmocka_unit_test(a_full_pipe_loses_lines),
     };
     return cmocka_run_group_tests_name("base/log", tests, NULL, NULL);
 }

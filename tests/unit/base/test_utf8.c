@@ -122,6 +122,29 @@ static void tells_a_full_buffer(void **state)
     assert_int_equal(loci_buf_check(&out, NULL), LOCI_ELIMIT);
 }
 
+static void knows_what_can_be_seen(void **state)
+{
+    static const struct {
+        uint32_t code;
+        bool visible;
+    } cases[] = {
+        { 0, false },       { 0x1F, false },     { ' ', true },
+        { '~', true },      { 0x7F, false },     { 0x9B, false },
+        { 0xA0, false },    { 0xA1, true },      { 0xAD, false },
+        { 0xE4, true },     { 0x61C, false },    { 0x200B, false },
+        { 0x2010, true },   { 0x2028, false },   { 0x202A, false },
+        { 0x202E, false },  { 0x2030, true },    { 0x2066, false },
+        { 0x2069, false },  { 0x20AC, true },    { 0xD800, false },
+        { 0xFEFF, false },  { 0x1F600, true },   { 0xE0041, false },
+        { 0x10FFFF, true }, { 0x110000, false }, { LOCI_UTF8_BAD, false },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < LOCI_COUNT(cases); i++)
+        if (loci_utf8_visible(cases[i].code) != cases[i].visible)
+            fail_msg("U+%04X", (unsigned)cases[i].code);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +153,7 @@ int main(void)
         cmocka_unit_test(encodes_and_decodes_every_character),
         cmocka_unit_test(cuts_between_characters),
         cmocka_unit_test(tells_a_full_buffer),
+        cmocka_unit_test(knows_what_can_be_seen),
     };
     return cmocka_run_group_tests_name("base/utf8", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64], path[80], address[96];
@@ -85,7 +86,9 @@ static void refuses_addresses(void **state)
     assert_refused("localhost:99999", LOCI_EINVAL, "99999");
     assert_refused("::1:80", LOCI_EINVAL, "[IPV6]:PORT");
     assert_refused("192.0.2.1:0", LOCI_EINVAL, "not an address of this machine");
-    assert_refused("no-such-host.invalid:0", LOCI_EUNAVAILABLE, "cannot be resolved");
+    /* A label has at most 63 letters: nobody needs to be asked about this one. */
+    assert_refused("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx:0",
+                   LOCI_EUNAVAILABLE, "cannot be resolved");
     assert_refused("unix:", LOCI_EINVAL, "needs a path");
     assert_refused(long_path, LOCI_EINVAL, "the system allows 107");
     assert_refused("unix:/no-such-folder/x", LOCI_EIO, "No such file");
@@ -121,6 +124,48 @@ static void replaces_a_stale_socket(void **state)
     (void)close(fd); /* the file stays, as after a crash */
     assert_ok(loci_listener_open(address, 8, &listener, &err), err);
     loci_listener_close(&listener);
+}
+
+/* Open the socket when `go` closes; say how it went, and keep it until `end` closes. */
+static void start_in_child(int go, int result, int end)
+{
+    loci_listener listener;
+    char byte;
+
+    (void)!read(go, &byte, 1);
+    char won = loci_listener_open(address, 8, &listener, NULL) == LOCI_OK;
+    (void)!write(result, &won, 1);
+    (void)!read(end, &byte, 1);
+    _exit(0); /* as a crash: the file stays */
+}
+
+/* Several servers start at once over what a crash left behind: one gets the socket. */
+static void one_of_several_wins(void **state)
+{
+    enum { SERVERS = 4, ROUNDS = 60 };
+    (void)state;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        int go[2], result[2], end[2], winners = 0;
+        assert_true(pipe(go) == 0 && pipe(result) == 0 && pipe(end) == 0);
+        for (int i = 0; i < SERVERS; i++) {
+            pid_t pid = fork();
+            assert_true(pid >= 0);
+            if (pid > 0) continue;
+            (void)close(go[1]), (void)close(end[1]);
+            start_in_child(go[0], result[1], end[0]);
+        }
+        (void)close(go[1]);
+        for (int i = 0; i < SERVERS; i++) {
+            char won;
+            assert_int_equal(read(result[0], &won, 1), 1);
+            winners += won;
+        }
+        (void)close(end[1]);
+        for (int i = 0; i < SERVERS; i++) assert_true(wait(NULL) > 0);
+        (void)close(go[0]), (void)close(end[0]), (void)close(result[0]), (void)close(result[1]);
+        if (winners != 1) fail_msg("round %d: %d servers have the socket", round, winners);
+    }
 }
 
 static void leaves_files_alone(void **state)
@@ -167,6 +212,7 @@ int main(void)
         cmocka_unit_test(refuses_addresses),
         cmocka_unit_test_setup_teardown(makes_a_private_socket, set_up, tear_down),
         cmocka_unit_test_setup_teardown(replaces_a_stale_socket, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_of_several_wins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(leaves_files_alone, set_up, tear_down),
         cmocka_unit_test(knows_local_addresses),
     };

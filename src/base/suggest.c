@@ -1,4 +1,4 @@
-#include "ops/suggest.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 
@@ -10,12 +10,22 @@ static size_t slips_for(size_t len)
     return len < 4 ? 1 : 2;
 }
 
+enum { LONGEST = 64 }; /* as loci_str_distance has it */
+
+static loci_str fold(loci_str s, char ret_bytes[LONGEST])
+{
+    for (size_t i = 0; i < s.len; i++) ret_bytes[i] = s.ptr[i] == '-' ? '_' : s.ptr[i];
+    return (loci_str){ ret_bytes, s.len };
+}
+
 void loci_suggest_try(loci_suggest *s, loci_str candidate)
 {
+    char a[LONGEST], b[LONGEST];
     size_t limit = slips_for(s->wanted.len);
-    size_t distance = loci_str_distance(s->wanted, candidate, limit);
 
-    if (s->wanted.len == 0 || distance > limit) return;
+    if (s->wanted.len == 0 || s->wanted.len > LONGEST || candidate.len > LONGEST) return;
+    size_t distance = loci_str_distance(fold(s->wanted, a), fold(candidate, b), limit);
+    if (distance > limit) return;
     if (s->best.len && distance >= s->distance) return;
     s->best = candidate;
     s->distance = distance;

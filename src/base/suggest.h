@@ -1,4 +1,4 @@
-/* ops/suggest.h -- "did you mean ...?" for a name that is not there.
+/* base/suggest.h -- "did you mean ...?" for a name that is not there.
  *
  * Here:     the nearest of several names, when it is near enough to be a slip.
  * Not here: which names there are.
@@ -6,8 +6,8 @@
  * Threads:  pure functions.
  * Errors:   none.
  */
-#ifndef LOCI_OPS_SUGGEST_H
-#define LOCI_OPS_SUGGEST_H
+#ifndef LOCI_BASE_SUGGEST_H
+#define LOCI_BASE_SUGGEST_H
 
 #include "base/str.h"
 
@@ -22,6 +22,8 @@ typedef struct loci_suggest_words {
     char text[96];
 } loci_suggest_words;
 
+/* Near is: two slips of a finger, one in a short name. '-' and '_' are the same, because names are
+ * written with either. Of those equally near the first one stands. */
 void loci_suggest_try(loci_suggest *s, loci_str candidate);
 
 /* "; did you mean 'text'?", or nothing when no candidate was near. */
