@@ -1,6 +1,7 @@
 #include "cli/args.h"
 
 #include "base/config.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
@@ -37,27 +38,21 @@ static const loci_config_key *find_setting(loci_str name)
     return NULL;
 }
 
-static void nearer(loci_str name, const char *candidate, size_t *best, const char **ret_nearest)
-{
-    size_t away = loci_str_distance(name, loci_str_from(candidate), 2);
-    if (away < *best) *best = away, *ret_nearest = candidate;
-}
-
 static loci_rc unknown_option(const reader *r, loci_str name)
 {
     const loci_command *command = r->args->command;
-    const char *nearest = NULL;
-    size_t best = 3;
+    loci_suggest meant = { .wanted = name };
 
     for (const loci_option *o = loci_global_options(); o->name; o++)
-        nearer(name, o->name, &best, &nearest);
+        loci_suggest_try(&meant, loci_str_from(o->name));
     for (const loci_option *o = command ? command->options : NULL; o && o->name; o++)
-        nearer(name, o->name, &best, &nearest);
+        loci_suggest_try(&meant, loci_str_from(o->name));
     for (size_t i = 0; i < loci_config_key_count; i++)
-        nearer(name, loci_config_keys[i].name, &best, &nearest);
-    if (nearest)
-        return loci_fail(r->err, LOCI_EINVAL, "unknown option --%.*s; did you mean --%s?",
-                         LOCI_ARG(name), nearest);
+        loci_suggest_try(&meant, loci_str_from(loci_config_keys[i].name));
+    loci_suggest_words words = loci_suggest_text(&meant);
+    if (words.text[0])
+        return loci_fail(r->err, LOCI_EINVAL, "unknown option --%.*s%s", LOCI_ARG(name),
+                         words.text);
     return loci_fail(r->err, LOCI_EINVAL, "unknown option --%.*s; see loci %s --help",
                      LOCI_ARG(name), command ? command->name : "");
 }
@@ -152,11 +147,7 @@ static loci_rc read_word(reader *r, const char *word)
     }
     args->command = loci_command_find(loci_str_from(word));
     if (args->command) return LOCI_OK;
-    const loci_command *meant = loci_command_suggest(loci_str_from(word));
-    if (meant)
-        return loci_fail(r->err, LOCI_EINVAL, "unknown command '%s'; did you mean '%s'?", word,
-                         meant->name);
-    return loci_fail(r->err, LOCI_EINVAL, "unknown command '%s'; loci help lists them", word);
+    return loci_command_unknown(word, r->err);
 }
 
 static loci_rc check_words(const loci_args *args, loci_err *err)

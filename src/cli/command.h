@@ -10,6 +10,7 @@
 #ifndef LOCI_CLI_COMMAND_H
 #define LOCI_CLI_COMMAND_H
 
+#include "base/err.h"
 #include "base/str.h"
 
 enum { LOCI_EXIT_OK = 0, LOCI_EXIT_FAILED = 1, LOCI_EXIT_USAGE = 2 };
@@ -44,8 +45,8 @@ const loci_option *loci_global_options(void);
 /* NULL when there is none. */
 const loci_command *loci_command_find(loci_str name);
 
-/* The command whose name is nearest to a mistyped one, or NULL. */
-const loci_command *loci_command_suggest(loci_str name);
+/* The error for a name that is no command's, with the one that was perhaps meant. */
+LOCI_MUST loci_rc loci_command_unknown(const char *name, loci_err *err);
 
 int loci_cli_serve(loci_cli *cli);
 int loci_cli_version(loci_cli *cli);

@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include "base/suggest.h"
+
 static const loci_option global_options[] = {
     /* clang-format off */
     { "config",  "FILE", "read settings from FILE instead of the user's configuration" },
@@ -169,14 +171,13 @@ const loci_command *loci_command_find(loci_str name)
     return NULL;
 }
 
-const loci_command *loci_command_suggest(loci_str name)
+loci_rc loci_command_unknown(const char *name, loci_err *err)
 {
-    const loci_command *nearest = NULL;
-    size_t best = 3; /* a word further away than two edits is another word */
+    loci_suggest meant = { .wanted = loci_str_from(name) };
 
-    for (size_t i = 0; i < LOCI_COUNT(commands); i++) {
-        size_t away = loci_str_distance(loci_str_from(commands[i].name), name, 2);
-        if (away < best && !commands[i].hidden) best = away, nearest = &commands[i];
-    }
-    return nearest;
+    for (size_t i = 0; i < LOCI_COUNT(commands); i++)
+        if (!commands[i].hidden) loci_suggest_try(&meant, loci_str_from(commands[i].name));
+    loci_suggest_words words = loci_suggest_text(&meant);
+    return loci_fail(err, LOCI_EINVAL, "unknown command '%s'%s", name,
+                     words.text[0] ? words.text : "; loci help lists them");
 }

@@ -33,7 +33,7 @@ int loci_cli_help(loci_cli *cli)
     const loci_command *command = loci_command_find(loci_str_from(name));
 
     if (!name || command) return loci_cli_explain(cli, command);
-    loci_err_set(&err, LOCI_EINVAL, "no command '%s'; loci help lists them", name);
+    (void)!loci_command_unknown(name, &err);
     return loci_cli_fail(cli, &err, LOCI_EXIT_USAGE);
 }
 

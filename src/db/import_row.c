@@ -310,14 +310,10 @@ loci_rc loci_import_put(loci_import_rows *rows, loci_change *change, const loci_
 
     if (rc) return rc;
     switch (*ret_state) {
-    case LOCI_IMPORT_NEW:
-        return add_row(rows, change, row, obj, arena, err);
-    case LOCI_IMPORT_ENDS:
-        return end_row(change, row, number, err);
-    case LOCI_IMPORT_SAME:
-        return LOCI_OK;
-    case LOCI_IMPORT_CONFLICT:
-        break;
+    case LOCI_IMPORT_NEW: return add_row(rows, change, row, obj, arena, err);
+    case LOCI_IMPORT_ENDS: return end_row(change, row, number, err);
+    case LOCI_IMPORT_SAME: return LOCI_OK;
+    case LOCI_IMPORT_CONFLICT: break;
     }
     LOCI_AUTO(loci_buf_done) loci_buf name = { 0 };
     loci_buf_init(&name, 300);

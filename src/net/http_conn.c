@@ -13,6 +13,7 @@
 
 enum {
     LINGER = 2 * LOCI_SECOND, /* for a client to read an early answer */
+    OPEN_BODY = 64 << 10,     /* most bytes of a body on a route that needs no password */
     THROW_AWAY = 64 << 10,    /* most of a refused body that does not say how long it is */
     LOOK_AGAIN = 5 * LOCI_MS, /* at a client that left while we still read what it sent */
     PREFLIGHT_METHODS =
@@ -215,16 +216,26 @@ static enum MHD_Result throw_away(loci_http_request *r, size_t len)
     return turn_away(r);
 }
 
+/* What anybody may send without a password is kept small. */
+static size_t body_limit(const loci_http_request *r)
+{
+    const loci_route *route = r->match.route;
+    size_t limit = r->server->options.body_limit;
+
+    return route && (route->flags & LOCI_ROUTE_OPEN) && limit > OPEN_BODY ? OPEN_BODY : limit;
+}
+
 static enum MHD_Result receive(loci_http_request *r, const char *data, size_t *size)
 {
     loci_http_server *s = r->server;
     loci_str bytes = { data, *size };
+    size_t limit = body_limit(r);
 
     *size = 0; /* taken, kept or not */
     if (r->refused.status) return throw_away(r, bytes.len);
-    if (bytes.len > s->options.body_limit - r->body.len) {
+    if (bytes.len > limit - r->body.len) {
         loci_http_refuse(r, 413, "too_large", "the body is longer than the limit of %zu bytes",
-                         s->options.body_limit);
+                         limit);
         r->refused.must_close = true;
         return turn_away(r);
     }
@@ -305,6 +316,13 @@ enum MHD_Result loci_http_on_request(void *server, struct MHD_Connection *mhd, c
     return *size ? receive(r, data, size) : complete(r);
 }
 
+/* Without the query, also of a target that was refused before it was cut: it may hold a secret. */
+static loci_str path_of(const loci_http_request *r)
+{
+    if (r->raw_path.ptr) return r->raw_path;
+    return loci_str_sub(r->target, 0, loci_str_find(r->target, LOCI_STR("?")));
+}
+
 static void tell(const loci_http_request *r, loci_http_outcome outcome)
 {
     const loci_http_options *o = &r->server->options;
@@ -314,7 +332,7 @@ static void tell(const loci_http_request *r, loci_http_outcome outcome)
         .outcome = outcome,
         .id = r->id,
         .method = r->method_name,
-        .path = r->raw_path.ptr ? r->raw_path : r->target,
+        .path = path_of(r),
         .peer = r->conn->peer,
         .status = r->status,
         .body_in = r->body.len,

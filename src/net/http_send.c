@@ -62,7 +62,9 @@ static bool raw_bytes(conn *c, const char *bytes, size_t len)
 bool loci_http_send_raw(conn *c, int status, const char *code, const char *detail)
 {
     char text[1024];
-    loci_str body = loci_http_error_body(c->arena, code, detail);
+    /* Before the request line is here the connection has no arena yet. */
+    LOCI_AUTO(loci_arena_freep) loci_arena *own = c->arena ? NULL : loci_arena_new(64 << 10);
+    loci_str body = loci_http_error_body(c->arena ? c->arena : own, code, detail);
 
     int n = snprintf(text, sizeof text,
                      "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"

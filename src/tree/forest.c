@@ -395,9 +395,7 @@ static loci_rc find_well(loci_view *v, int64_t agent, int64_t branch, uint32_t *
     case LOCI_SHAPE_TOO_DEEP:
         return loci_fail(err, LOCI_ELIMIT, "branch %lld has more than %d ancestors",
                          (long long)branch, LOCI_CHAIN_MAX - 1);
-    default:
-        *ret_slot = slot;
-        return LOCI_OK;
+    default: *ret_slot = slot; return LOCI_OK;
     }
 }
 

@@ -52,7 +52,7 @@ static void refuses_with_a_hint(void **state)
     } cases[] = {
         { "sevre", "unknown command 'sevre'; did you mean 'serve'?" },
         { "xyzzy", "unknown command 'xyzzy'; loci help lists them" },
-        { "serve --lisen x", "unknown option --lisen; did you mean --listen?" },
+        { "serve --lisen x", "unknown option --lisen; did you mean 'listen'?" },
         { "serve --frobnicate", "unknown option --frobnicate; see loci serve --help" },
         { "serve --listen", "option --listen needs a value" },
         { "version --json=1", "option --json takes no value, but got '1'" },

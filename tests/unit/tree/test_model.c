@@ -137,9 +137,7 @@ static void write_label(trial *t, world *w, model *m, int slot, int label)
         want = *own ? LOCI_OK : LOCI_ENOTFOUND;
         *own = 0;
         break;
-    default:
-        a.op = LINK;
-        *own = a.obj;
+    default: a.op = LINK; *own = a.obj;
     }
     assert_int_equal(world_try(w, &a, &err), want);
 }

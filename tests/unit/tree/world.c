@@ -162,34 +162,23 @@ loci_rc world_act(loci_change *change, act *a, loci_err *err)
 
     if (rc) return rc;
     switch (a->op) {
-    case CREATE:
-        return loci_agent_create(change, id, &values, &a->obj, err);
-    case ENSURE:
-        return loci_agent_ensure(change, name, id, &a->obj, &a->created, err);
-    case RENAME:
-        return loci_agent_change(change, a->obj, LOCI_AGENT_SET_NAME, &values, err);
-    case END:
-        return loci_agent_end(change, a->obj, err);
-    case REVIVE:
-        return loci_agent_revive(change, a->obj, err);
+    case CREATE: return loci_agent_create(change, id, &values, &a->obj, err);
+    case ENSURE: return loci_agent_ensure(change, name, id, &a->obj, &a->created, err);
+    case RENAME: return loci_agent_change(change, a->obj, LOCI_AGENT_SET_NAME, &values, err);
+    case END: return loci_agent_end(change, a->obj, err);
+    case REVIVE: return loci_agent_revive(change, a->obj, err);
     case FORK:
         return loci_branch_fork(change, a->agent, a->parent, &branch, &a->obj, &a->created, err);
-    case GROW:
-        return loci_branch_ensure(change, a->agent, &branch, &a->obj, &a->created, err);
+    case GROW: return loci_branch_ensure(change, a->agent, &branch, &a->obj, &a->created, err);
     case CUT:
     case CUT_ALL:
         return loci_branch_end(change, a->agent, a->obj, a->op == CUT_ALL, &a->count, err);
-    case LINK:
-        return loci_label_link(change, a->scope, name, a->obj, a->place, err);
-    case UNLINK:
-        return loci_label_unlink(change, a->scope, name, err);
-    case DROP:
-        return loci_label_drop(change, a->scope, name, err);
+    case LINK: return loci_label_link(change, a->scope, name, a->obj, a->place, err);
+    case UNLINK: return loci_label_unlink(change, a->scope, name, err);
+    case DROP: return loci_label_drop(change, a->scope, name, err);
     case SET:
-    case KILL:
-        return set_text(change, a, err);
-    default:
-        return add_row(change, a, 0, 1, id, err);
+    case KILL: return set_text(change, a, err);
+    default: return add_row(change, a, 0, 1, id, err);
     }
 }
 
