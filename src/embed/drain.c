@@ -226,6 +226,7 @@ void loci_batch_make(loci_batch *b, loci_make_item *made, size_t count)
     for (size_t i = 0; i < count; i++) {
         b->result->computed += !made[i].rc;
         if (made[i].rc) b->result->err = made[i].err;
+        b->down |= loci_embed_is_down(made[i].rc);
     }
 }
 
@@ -374,17 +375,15 @@ static loci_rc run_batch(loci_batch *b, size_t most, bool *ret_more, loci_err *e
     for (size_t i = 0; !rc && i < b->count; i++)
         if (b->jobs[i].reindex) rc = loci_reindex_step(b, &b->jobs[i], err);
     if (rc) return rc;
-    size_t failed = b->result->failed;
-    rc = settle(b, err);
-    *ret_more = b->result->failed == failed;
-    return rc;
+    *ret_more = !b->down;
+    return settle(b, err);
 }
 
 static loci_rc init_batch(loci_batch *b, loci_err *err)
 {
     loci_arena_reset(b->arena);
     b->count = b->made_count = 0;
-    b->stored = false;
+    b->stored = b->down = false;
     b->jobs = loci_arena_array(b->arena, LOCI_DRAIN_BATCH, sizeof *b->jobs);
     b->made = loci_arena_array(b->arena, LOCI_DRAIN_BATCH, sizeof *b->made);
     return b->jobs && b->made ? LOCI_OK : loci_arena_fail(b->arena, err);

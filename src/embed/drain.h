@@ -32,7 +32,7 @@ typedef struct loci_drain_options {
 } loci_drain_options;
 
 typedef struct loci_drain_result {
-    size_t taken;    /* jobs */
+    size_t taken;    /* jobs, and rows of a change of model */
     size_t done;     /* of those: need nothing more */
     size_t failed;   /* of those: will be tried again */
     size_t computed; /* texts that were embedded, of a change of model too */

@@ -38,6 +38,7 @@ typedef struct loci_batch {
     loci_make_item *made; /* room for one per job */
     size_t made_count;
     bool stored; /* the write kept what was made; else the organization has another model */
+    bool down;   /* the embedder failed: no use in another batch */
     loci_arena *arena;
     loci_drain_result *result;
 } loci_batch;

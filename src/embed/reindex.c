@@ -10,13 +10,14 @@
 
 enum { STEP_ROWS = 64, PAUSE = 100 * LOCI_MS };
 
-enum { STMT_JOBS, STMT_DELETE, STMT_ADD, STMT_MOVE, STMT_ADD_ROW };
+enum { STMT_JOBS, STMT_HURRY, STMT_DELETE, STMT_ADD, STMT_MOVE, STMT_ADD_ROW };
 
 #define REINDEX "kind = '" LOCI_QUEUE_REINDEX "'"
 
 static const loci_sql statements[] = {
     /* clang-format off */
     [STMT_JOBS]   = { "i", "SELECT 1 FROM queue WHERE org = ?1 AND " REINDEX " LIMIT 1", false },
+    [STMT_HURRY]  = { "i", "UPDATE queue SET due = 0 WHERE org = ?1 AND " REINDEX " AND lease = 0", false },
     [STMT_DELETE] = { "i", "DELETE FROM queue WHERE org = ?1 AND " REINDEX, false },
     [STMT_ADD]    = { "iib",
         "INSERT INTO queue (org, job, kind, row, text_hash, tries, due, lease) "
@@ -24,7 +25,8 @@ static const loci_sql statements[] = {
     [STMT_MOVE]   = { "iii", "UPDATE queue SET row = ?3 WHERE org = ?1 AND job = ?2", false },
     [STMT_ADD_ROW] = { "iitibi",
         "INSERT INTO queue (org, job, kind, row, text_hash, tries, due, lease) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, 0)", false },
+        "SELECT o.org, ?2, ?3, ?4, ?5, 0, ?6, 0 FROM org o WHERE o.org = ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM queue q WHERE q.org = ?1 AND q.text_hash = ?5)", false },
     /* clang-format on */
 };
 
@@ -131,6 +133,7 @@ static loci_rc prepare(walk *w, loci_err *err)
     return rc;
 }
 
+/* A text that was refused waits for itself alone, if it does not already. */
 static loci_rc add_row(loci_change *change, const walked *r, loci_err *err)
 {
     LOCI_AUTO(loci_stmt_endp) loci_stmt *q = NULL;
@@ -203,14 +206,11 @@ loci_rc loci_reindex_step(loci_batch *b, loci_job *job, loci_err *err)
     if (rc) return rc;
     job->over = w.count == 0;
     if (job->over) return LOCI_OK;
+    b->result->taken += w.count - 1; /* so that a call is bounded by rows */
     loci_batch_make(b, w.made, w.made_count);
     job->made = find_down(&w);
     return job->made ? LOCI_OK : loci_write(b->embedding->writer, &request, NULL, NULL, err);
 }
-
-typedef struct beginning {
-    loci_str model;
-} beginning;
 
 static loci_rc has_job(loci_change *change, bool *ret_has, loci_err *err)
 {
@@ -240,13 +240,15 @@ static loci_rc change_jobs(loci_change *change, size_t statement, loci_err *err)
 
 static loci_rc begin(loci_change *change, void *arg, loci_err *err)
 {
-    const beginning *b = arg;
+    const loci_str *model = arg;
     bool same = false, has = false;
-    loci_rc rc = loci_model_claim(change, b->model, &same, err);
+    loci_rc rc = loci_model_claim(change, *model, &same, err);
 
     if (!rc && same) rc = has_job(change, &has, err);
-    if (rc || has) return rc;
-    if (!same) rc = loci_model_set(change, b->model, err);
+    if (rc) return rc;
+    /* It may be waiting for an embedder that was away; somebody wants it now. */
+    if (has) return change_jobs(change, STMT_HURRY, err);
+    if (!same) rc = loci_model_set(change, *model, err);
     if (!rc) rc = change_jobs(change, STMT_DELETE, err);
     return rc ? rc : change_jobs(change, STMT_ADD, err);
 }
@@ -254,13 +256,15 @@ static loci_rc begin(loci_change *change, void *arg, loci_err *err)
 loci_rc loci_reindex_begin(const loci_embedding *embedding, int64_t org, loci_err *err)
 {
     loci_embed_service *service = NULL;
-    beginning b = { 0 };
-    loci_write_request request = { .org = org, .run = begin, .arg = &b, .door = LOCI_STR("work") };
+    loci_str model = { NULL, 0 };
+    loci_write_request request = {
+        .org = org, .run = begin, .arg = &model, .door = LOCI_STR("work")
+    };
 
     if (!embedding->models) return loci_fail(err, LOCI_EINVAL, "no embedder is configured");
     loci_rc rc = loci_models_find(embedding->models, (loci_str){ NULL, 0 }, &service, err);
     if (rc) return rc;
-    b.model = loci_str_from(loci_embed_service_info(service)->id);
+    model = loci_str_from(loci_embed_service_info(service)->id);
     return loci_write(embedding->writer, &request, NULL, NULL, err);
 }
 

@@ -36,7 +36,7 @@ typedef struct loci_reindex_result {
 extern const loci_db_room loci_reindex_room;
 
 /* The organization has the model of the configured embedder from now on, and a job that moves its
- * rows. Nothing happens when that is so already. */
+ * rows. When that is so already, the job is due at once. */
 LOCI_MUST loci_rc loci_reindex_begin(const loci_embedding *embedding, int64_t org, loci_err *err);
 
 /* Begin, and work until everything has moved. */
