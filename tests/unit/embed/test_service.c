@@ -92,7 +92,8 @@ static void *call_once(void *arg)
     loci_str text = LOCI_STR("one text");
     float got[FAKE_DIM];
 
-    c->wrong = loci_embed_service_embed(c->service, LOCI_EMBED_DOCUMENT, &text, 1, 0, got, NULL);
+    c->wrong = loci_embed_service_embed(c->service, LOCI_EMBED_DOCUMENT, &text, 1, 0, got, NULL) !=
+               LOCI_OK;
     return NULL;
 }
 
