@@ -1,6 +1,7 @@
 #include "embed/builtin.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "embed/forward.h"
 #include "embed/maker.h"
 #include "embed/model_file.h"
@@ -17,6 +18,7 @@ enum {
 
 typedef struct builtin {
     loci_embedder base;
+    loci_embedder_info info;
     loci_model *model;
     const loci_model_info *about;
     loci_wordpiece words;
@@ -113,20 +115,31 @@ static loci_rc embed_group(builtin *b, const char *prefix, const loci_str *texts
     return rc;
 }
 
-static loci_rc builtin_embed(loci_embedder *e, loci_embed_kind kind, const loci_str *texts,
+static loci_rc check_time(const loci_embed_call *call, loci_err *err)
+{
+    if (call->cancelled && call->cancelled(call->context))
+        return loci_fail(err, LOCI_EUNAVAILABLE, "embedding was cancelled");
+    if (call->deadline && loci_clock_steady() >= call->deadline)
+        return loci_fail(err, LOCI_EUNAVAILABLE, "embedding did not end in time");
+    return LOCI_OK;
+}
+
+static loci_rc builtin_embed(loci_embedder *e, const loci_embed_call *call, const loci_str *texts,
                              size_t count, float *ret_vectors, loci_err *err)
 {
     builtin *b = (builtin *)e;
     const char *prefix =
-        kind == LOCI_EMBED_QUERY ? b->about->query_prefix : b->about->document_prefix;
+        call->kind == LOCI_EMBED_QUERY ? b->about->query_prefix : b->about->document_prefix;
     LOCI_AUTO(loci_arena_freep) loci_arena *arena = loci_arena_new(GROUP_BYTES);
     if (!arena) return loci_fail(err, LOCI_ENOMEM, "out of memory");
 
     for (size_t first = 0; first < count; first += GROUP) {
         size_t some = count - first < GROUP ? count - first : GROUP;
         loci_arena_reset(arena);
-        loci_rc rc = embed_group(b, prefix, texts + first, some, arena,
-                                 ret_vectors + first * e->info.dim, err);
+        loci_rc rc = check_time(call, err);
+        if (!rc)
+            rc = embed_group(b, prefix, texts + first, some, arena,
+                             ret_vectors + first * b->info.dim, err);
         if (rc) return rc;
     }
     return LOCI_OK;
@@ -156,13 +169,14 @@ static void describe(builtin *b)
 
     (void)snprintf(b->id, sizeof b->id, "builtin/%s/%s/%.12s", m->name,
                    m->weights == LOCI_WEIGHTS_I8 ? "int8" : "fp32", m->sha256);
-    b->base.info = (loci_embedder_info){ .id = b->id,
-                                         .model = m->name,
-                                         .licence = m->licence,
-                                         .dim = m->hidden,
-                                         .max_tokens = m->max_tokens,
-                                         .cosine_low = m->cosine_low,
-                                         .cosine_high = m->cosine_high };
+    b->info = (loci_embedder_info){ .id = b->id,
+                                    .model = m->name,
+                                    .licence = m->licence,
+                                    .dim = m->hidden,
+                                    .max_tokens = m->max_tokens,
+                                    .cosine_low = m->cosine_low,
+                                    .cosine_high = m->cosine_high };
+    atomic_store(&b->base.info, &b->info);
 }
 
 static loci_rc open_model(builtin *b, const char *path, loci_err *err)
@@ -184,7 +198,7 @@ static loci_rc open_model(builtin *b, const char *path, loci_err *err)
 loci_rc loci_builtin_open(const loci_embedder_options *options, const char *file,
                           loci_embedder **ret_embedder, loci_err *err)
 {
-    static const loci_embedder_ops ops = { builtin_embed, builtin_tokens, builtin_close };
+    static const loci_embedder_ops ops = { builtin_embed, NULL, builtin_tokens, builtin_close };
     LOCI_AUTO(loci_buf_done) loci_buf path;
 
     loci_buf_init(&path, 8192);

@@ -48,7 +48,10 @@ static loci_rc cut(const work *w, loci_make_item *item, loci_err *err)
 
 static loci_rc init(work *w, const loci_make_options *o, loci_err *err)
 {
-    const loci_embedder_info *info = loci_embed_service_info(w->service);
+    const loci_embedder_info *info = NULL;
+    loci_rc rc = loci_embed_service_learn(w->service, o->deadline, &info, err);
+
+    if (rc) return rc;
     size_t most = info->max_tokens > LOCI_CHUNK_LEAST + 2 ? info->max_tokens - 2 : LOCI_CHUNK_LEAST;
 
     w->options = o;

@@ -11,16 +11,19 @@
 
 #include "embed/embed.h"
 
+#include <stdatomic.h>
+
 typedef struct loci_embedder_ops {
-    loci_rc (*embed)(loci_embedder *, loci_embed_kind, const loci_str *, size_t, float *,
+    loci_rc (*embed)(loci_embedder *, const loci_embed_call *, const loci_str *, size_t, float *,
                      loci_err *);
+    loci_rc (*learn)(loci_embedder *, const loci_embed_call *, loci_err *); /* NULL: dim is known */
     loci_rc (*tokens)(loci_embedder *, loci_str, loci_arena *, loci_tokens *, loci_err *);
     void (*close)(loci_embedder *);
 } loci_embedder_ops;
 
 struct loci_embedder {
     const loci_embedder_ops *ops;
-    loci_embedder_info info;
+    _Atomic(const loci_embedder_info *) info; /* a whole new one is put here when dim is learned */
 };
 
 #endif

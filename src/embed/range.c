@@ -63,7 +63,10 @@ static float ranked(float *values, size_t count, size_t below)
 loci_rc loci_range_measure(loci_embed_service *service, int64_t deadline, float *ret_low,
                            float *ret_high, loci_err *err)
 {
-    size_t dim = loci_embed_service_info(service)->dim, n = 0;
+    const loci_embedder_info *info = NULL;
+    loci_rc rc = loci_embed_service_learn(service, deadline, &info, err);
+    if (rc) return rc;
+    size_t dim = info->dim, n = 0;
     LOCI_AUTO(loci_freep) float *vectors = loci_zalloc(2 * PAIRS * dim * sizeof *vectors);
     loci_str questions[PAIRS], answers[PAIRS];
     float same[PAIRS], other[OTHERS];
@@ -74,8 +77,8 @@ loci_rc loci_range_measure(loci_embed_service *service, int64_t deadline, float 
         answers[i] = loci_str_from(pairs[i].answer);
     }
     float *of_answers = vectors + PAIRS * dim;
-    loci_rc rc = loci_embed_service_embed(service, LOCI_EMBED_QUERY, questions, PAIRS, deadline,
-                                          vectors, err);
+    rc = loci_embed_service_embed(service, LOCI_EMBED_QUERY, questions, PAIRS, deadline, vectors,
+                                  err);
     if (!rc)
         rc = loci_embed_service_embed(service, LOCI_EMBED_DOCUMENT, answers, PAIRS, deadline,
                                       of_answers, err);

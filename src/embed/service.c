@@ -14,8 +14,9 @@ typedef enum state { WAITING, LEADS, TAKEN, DONE } state;
  * they are in a pass: then by whoever runs that. */
 typedef struct request {
     loci_embed_kind kind;
-    size_t count;
-    loci_str *texts; /* texts, their bytes and the vectors are in the same block as this */
+    size_t count, dim;
+    int64_t deadline; /* 0: none */
+    loci_str *texts;  /* texts, their bytes and the vectors are in the same block as this */
     float *vectors;
     state state;
     bool abandoned;
@@ -27,7 +28,7 @@ typedef struct request {
 
 struct loci_embed_service {
     loci_embedder *embedder;
-    size_t dim, waiting_most;
+    size_t waiting_most;
     unsigned passes_most, thread_count;
     pthread_mutex_t mutex;
     pthread_condattr_t steady;
@@ -57,10 +58,10 @@ static void request_free(request *r)
 LOCI_DEFINE_CLEANUP(request_freep, request, request_free)
 
 /* One block: the request, the slices, the vectors, the bytes. */
-static request *request_new(const loci_embed_service *s, loci_embed_kind kind,
+static request *request_new(const loci_embed_service *s, loci_embed_kind kind, size_t dim,
                             const loci_str *texts, size_t count)
 {
-    size_t bytes = 0, slices = count * sizeof *texts, vectors = count * s->dim * sizeof(float);
+    size_t bytes = 0, slices = count * sizeof *texts, vectors = count * dim * sizeof(float);
 
     for (size_t i = 0; i < count; i++)
         if (LOCI_ADD_OVERFLOWS(bytes, texts[i].len, &bytes)) return NULL;
@@ -74,6 +75,7 @@ static request *request_new(const loci_embed_service *s, loci_embed_kind kind,
     }
     r->kind = kind;
     r->count = count;
+    r->dim = dim;
     r->texts = (loci_str *)(void *)(block + sizeof *r);
     r->vectors = (float *)(void *)(block + sizeof *r + slices);
     char *at = block + sizeof *r + slices + vectors;
@@ -181,7 +183,9 @@ static void tell(request *list)
 
 static void embed_alone(loci_embed_service *s, request *r)
 {
-    r->rc = loci_embedder_embed(s->embedder, r->kind, r->texts, r->count, r->vectors, &r->err);
+    loci_embed_call call = { .kind = r->kind, .deadline = r->deadline };
+
+    r->rc = loci_embedder_embed_call(s->embedder, &call, r->texts, r->count, r->vectors, &r->err);
 }
 
 /* The texts of all requests in one call. False: they must be tried one by one, because one of
@@ -189,19 +193,25 @@ static void embed_alone(loci_embed_service *s, request *r)
 static bool embed_together(loci_embed_service *s, request *list)
 {
     loci_str texts[LOCI_EMBED_BATCH];
-    LOCI_AUTO(loci_freep) float *vectors = loci_zalloc(LOCI_EMBED_BATCH * s->dim * sizeof *vectors);
+    LOCI_AUTO(loci_freep)
+    float *vectors = loci_zalloc(LOCI_EMBED_BATCH * list->dim * sizeof *vectors);
     size_t count = 0, done = 0;
+    loci_embed_call call = { .kind = list->kind, .deadline = list->deadline };
     loci_err err = { 0 };
 
     if (!vectors) return false;
+    /* As long as the most patient of them waits. */
+    for (request *r = list; r; r = r->next)
+        if (!r->deadline || (call.deadline && r->deadline > call.deadline))
+            call.deadline = r->deadline;
     for (request *r = list; r; r = r->next)
         for (size_t i = 0; i < r->count; i++) texts[count++] = r->texts[i];
-    loci_rc rc = loci_embedder_embed(s->embedder, list->kind, texts, count, vectors, &err);
+    loci_rc rc = loci_embedder_embed_call(s->embedder, &call, texts, count, vectors, &err);
     if (rc && !loci_embed_is_down(rc)) return false;
     for (request *r = list; r; r = r->next) {
         r->rc = rc;
         r->err = err;
-        if (!rc) memcpy(r->vectors, vectors + done * s->dim, r->count * s->dim * sizeof *vectors);
+        if (!rc) memcpy(r->vectors, vectors + done * r->dim, r->count * r->dim * sizeof *vectors);
         done += r->count;
     }
     return true;
@@ -287,19 +297,32 @@ static loci_rc embed_some(loci_embed_service *s, request **own, int64_t deadline
     return r->rc ? loci_fail(err, r->rc, "%s", r->err.msg) : LOCI_OK;
 }
 
+loci_rc loci_embed_service_learn(loci_embed_service *service, int64_t deadline,
+                                 const loci_embedder_info **ret_info, loci_err *err)
+{
+    loci_embed_call call = { .kind = LOCI_EMBED_DOCUMENT, .deadline = deadline };
+
+    return loci_embedder_learn(service->embedder, &call, ret_info, err);
+}
+
 loci_rc loci_embed_service_embed(loci_embed_service *service, loci_embed_kind kind,
                                  const loci_str *texts, size_t count, int64_t deadline,
                                  float *ret_vectors, loci_err *err)
 {
+    const loci_embedder_info *info = NULL;
+    loci_rc rc = loci_embed_service_learn(service, deadline, &info, err);
+
+    if (rc) return rc;
     for (size_t at = 0; at < count;) {
         size_t n = count - at < LOCI_EMBED_BATCH ? count - at : LOCI_EMBED_BATCH;
         if (deadline && loci_clock_steady() >= deadline)
             return loci_fail(err, LOCI_EUNAVAILABLE, "the embedder was not ready in time");
-        LOCI_AUTO(request_freep) request *r = request_new(service, kind, texts + at, n);
+        LOCI_AUTO(request_freep) request *r = request_new(service, kind, info->dim, texts + at, n);
         if (!r) return loci_fail(err, LOCI_ENOMEM, "out of memory");
-        loci_rc rc = embed_some(service, &r, deadline, err);
+        r->deadline = deadline;
+        rc = embed_some(service, &r, deadline, err);
         if (rc) return rc;
-        memcpy(ret_vectors + at * service->dim, r->vectors, n * service->dim * sizeof(float));
+        memcpy(ret_vectors + at * r->dim, r->vectors, n * r->dim * sizeof(float));
         at += n;
     }
     return LOCI_OK;
@@ -374,7 +397,6 @@ loci_rc loci_embed_service_new(loci_embedder *embedder, const loci_embed_service
     (void)pthread_condattr_init(&s->steady);
     (void)pthread_condattr_setclock(&s->steady, CLOCK_MONOTONIC);
     s->embedder = embedder;
-    s->dim = info->dim;
     s->passes_most = passes;
     s->waiting_most = o->waiting ? o->waiting : LOCI_EMBED_WAITING;
     s->end = &s->first;

@@ -9,10 +9,10 @@
  *           what the embedder said.
  *
  * Without threads of its own, whoever comes first computes for all who wait, and the next in the
- * queue follows: no timer, and nobody waits for company. A caller who computes cannot leave before
- * the embedder returns; the embedder's own time-out bounds that. With threads of its own every
- * caller can leave at the deadline, and what was computed for it is dropped. Questions go before
- * documents.
+ * queue follows: no timer, and nobody waits for company. A caller who computes leaves when the
+ * embedder does, which keeps the deadline of the most patient of those who wait. With threads of
+ * its own every caller can leave at the deadline, and what was computed for it is dropped.
+ * Questions go before documents.
  */
 #ifndef LOCI_EMBED_SERVICE_H
 #define LOCI_EMBED_SERVICE_H
@@ -43,6 +43,10 @@ LOCI_DEFINE_CLEANUP(loci_embed_service_freep, loci_embed_service, loci_embed_ser
 
 /* Borrowed; dies with the service. */
 const loci_embedder_info *loci_embed_service_info(const loci_embed_service *service);
+
+/* The same with its dim, which a remote embedder may have to be asked for. */
+LOCI_MUST loci_rc loci_embed_service_learn(loci_embed_service *service, int64_t deadline,
+                                           const loci_embedder_info **ret_info, loci_err *err);
 
 /* As loci_embedder_embed, for any number of texts, done by `deadline` (loci_clock_steady; 0 for
  * none) or not at all. */

@@ -49,6 +49,7 @@ static LOCI_UNUSED void fake_reset(void)
 
 typedef struct fake_embedder {
     loci_embedder base;
+    loci_embedder_info info;
     char id[32];
 } fake_embedder;
 
@@ -70,10 +71,10 @@ static void fake_vector(const char *id, loci_str text, float *ret)
     for (size_t i = 0; i < FAKE_DIM; i++) ret[i] /= sqrtf(sum);
 }
 
-static loci_rc fake_embed(loci_embedder *e, loci_embed_kind kind, const loci_str *texts,
+static loci_rc fake_embed(loci_embedder *e, const loci_embed_call *call, const loci_str *texts,
                           size_t count, float *ret, loci_err *err)
 {
-    (void)kind;
+    (void)call;
     fake->calls++;
     if (fake->delay) loci_clock_sleep(fake->delay);
     loci_rc fail = (loci_rc)fake->fail;
@@ -81,7 +82,8 @@ static loci_rc fake_embed(loci_embedder *e, loci_embed_kind kind, const loci_str
     for (size_t i = 0; i < count; i++)
         if (loci_str_find(texts[i], LOCI_STR(FAKE_POISON)) < texts[i].len)
             return loci_fail(err, LOCI_EINVAL, "the fake embedder does not like this text");
-    for (size_t i = 0; i < count; i++) fake_vector(e->info.id, texts[i], ret + i * FAKE_DIM);
+    for (size_t i = 0; i < count; i++)
+        fake_vector(loci_embedder_get_info(e)->id, texts[i], ret + i * FAKE_DIM);
     fake->texts += (int)count;
     return LOCI_OK;
 }
@@ -111,7 +113,9 @@ static void fake_close(loci_embedder *e)
     loci_free(e);
 }
 
-static const loci_embedder_ops fake_ops = { fake_embed, fake_tokens, fake_close };
+static const loci_embedder_ops fake_ops = { .embed = fake_embed,
+                                            .tokens = fake_tokens,
+                                            .close = fake_close };
 
 /* options->name becomes the model's id. Has the type of loci_embedder_open. */
 static LOCI_UNUSED loci_rc fake_open(const loci_embedder_options *options, loci_embedder **ret,
@@ -122,9 +126,10 @@ static LOCI_UNUSED loci_rc fake_open(const loci_embedder_options *options, loci_
     if (!f) return loci_fail(err, LOCI_ENOTFOUND, "no such model file");
     (void)snprintf(f->id, sizeof f->id, "%s", options->name);
     f->base.ops = &fake_ops;
-    f->base.info = (loci_embedder_info){
+    f->info = (loci_embedder_info){
         .id = f->id, .model = f->id, .licence = "none", .dim = FAKE_DIM, .max_tokens = FAKE_TOKENS
     };
+    f->base.info = &f->info;
     *ret = &f->base;
     return LOCI_OK;
 }
