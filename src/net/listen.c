@@ -1,16 +1,22 @@
 #include "net/listen.h"
 
+#include "base/clock.h"
 #include "net/guard.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+enum { LOCK_TRIES = 500, LOCK_NAP = 10 * LOCI_MS }; /* others hold it for a moment only */
 
 static const char unix_prefix[] = "unix:";
 
@@ -67,9 +73,79 @@ static loci_rc clear_path(const struct sockaddr_un *name, loci_err *err)
     return LOCI_OK;
 }
 
+static loci_rc unix_fail(int number, const char *path, loci_err *err)
+{
+    return loci_fail(err, number == EACCES ? LOCI_EDENIED : LOCI_EIO,
+                     "cannot listen on unix:%s: %s", path, strerror(number));
+}
+
+/* Between looking whether a socket is stale and listening on its successor nobody else may do the
+ * same: they would take ours, which does not answer yet, for stale too. */
+typedef struct path_lock {
+    int fd;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + sizeof ".lock"];
+} path_lock;
+
+static void unlock_path(path_lock *lock)
+{
+    if (lock->fd < 0) return;
+    (void)unlink(lock->path); /* while it is held: see holds_path */
+    (void)close(lock->fd);
+    lock->fd = -1;
+}
+
+/* The file that is locked still has the name: its last holder did not remove it meanwhile. */
+static bool holds_path(const path_lock *lock)
+{
+    struct stat ours, named;
+
+    return fstat(lock->fd, &ours) == 0 && lstat(lock->path, &named) == 0 &&
+           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+static loci_rc lock_path(const char *path, path_lock *lock, loci_err *err)
+{
+    (void)snprintf(lock->path, sizeof lock->path, "%s.lock", path);
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        if (lock->fd < 0) return unix_fail(errno, path, err);
+        bool locked = flock(lock->fd, LOCK_EX | LOCK_NB) == 0;
+        if (locked && holds_path(lock)) return LOCI_OK;
+        int number = locked ? EWOULDBLOCK : errno;
+        (void)close(lock->fd);
+        lock->fd = -1;
+        if (number != EWOULDBLOCK && number != EINTR) return unix_fail(number, path, err);
+        if (!locked) loci_clock_sleep(LOCK_NAP);
+    }
+    return loci_fail(err, LOCI_ECONFLICT,
+                     "another program holds %s; choose another with --listen unix:PATH",
+                     lock->path);
+}
+
+/* A listening socket with its file, whose identity is told. -1 with errno, and then no file. */
+static int bind_unix(const struct sockaddr_un *name, int backlog, struct stat *ret_st)
+{
+    LOCI_AUTO(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    /* The mode is set before the name exists, so nobody can get in between. */
+    if (fd < 0 || fchmod(fd, 0600) != 0 ||
+        bind(fd, (const struct sockaddr *)name, sizeof *name) != 0)
+        return -1;
+    if (lstat(name->sun_path, ret_st) != 0 || listen(fd, backlog) != 0) {
+        int number = errno;
+        (void)unlink(name->sun_path);
+        errno = number;
+        return -1;
+    }
+    int good = fd;
+    fd = -1;
+    return good;
+}
+
 static loci_rc open_unix(const char *path, int backlog, loci_listener *ret, loci_err *err)
 {
     struct sockaddr_un name = { .sun_family = AF_UNIX };
+    LOCI_AUTO(unlock_path) path_lock lock = { .fd = -1 };
     struct stat st;
     size_t len = strlen(path);
 
@@ -80,20 +156,14 @@ static loci_rc open_unix(const char *path, int backlog, loci_listener *ret, loci
             "the socket path has %zu bytes, the system allows %zu; choose a shorter one", len,
             sizeof name.sun_path - 1);
     memcpy(name.sun_path, path, len + 1);
-    loci_rc rc = clear_path(&name, err);
+    loci_rc rc = lock_path(path, &lock, err);
+    if (!rc) rc = clear_path(&name, err);
     if (rc) return rc;
 
-    LOCI_AUTO(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* The mode is set before the name exists, so nobody can get in between. */
-    if (fd < 0 || fchmod(fd, 0600) != 0 ||
-        bind(fd, (const struct sockaddr *)&name, sizeof name) != 0 || lstat(path, &st) != 0 ||
-        listen(fd, backlog) != 0)
-        return loci_fail(err, errno == EACCES ? LOCI_EDENIED : LOCI_EIO,
-                         "cannot listen on unix:%s: %s", path, strerror(errno));
-
+    int fd = bind_unix(&name, backlog, &st);
+    if (fd < 0) return unix_fail(errno, path, err);
     *ret = (loci_listener){ .fd = fd, .is_unix = true, .device = st.st_dev, .inode = st.st_ino };
     (void)snprintf(ret->address, sizeof ret->address, "unix:%s", path);
-    fd = -1;
     return LOCI_OK;
 }
 
@@ -205,15 +275,21 @@ loci_rc loci_listener_open(const char *address, int backlog, loci_listener *ret_
     return open_tcp(address, backlog, ret_listener, err);
 }
 
+static void remove_file(const loci_listener *listener)
+{
+    const char *path = listener->address + sizeof unix_prefix - 1;
+    struct stat st;
+
+    if (lstat(path, &st) != 0 || !S_ISSOCK(st.st_mode)) return;
+    if (st.st_dev == listener->device && st.st_ino == listener->inode) (void)unlink(path);
+}
+
 void loci_listener_close(loci_listener *listener)
 {
-    struct stat st;
-    const char *path = listener->address + sizeof unix_prefix - 1;
-
     if (listener->fd < 0) return;
+    /* The file goes while the socket still answers: else another server could have found it stale
+     * and put its own in the place, which we would remove. */
+    if (listener->is_unix) remove_file(listener);
     (void)close(listener->fd);
     listener->fd = -1;
-    if (!listener->is_unix || lstat(path, &st) != 0) return;
-    if (S_ISSOCK(st.st_mode) && st.st_dev == listener->device && st.st_ino == listener->inode)
-        (void)unlink(path);
 }

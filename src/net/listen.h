@@ -28,7 +28,8 @@ typedef struct loci_listener {
 
 /* Open `address` and listen. Port 0 takes any that is free. A unix socket gets mode 0600; one that
  * is there already is replaced only when nobody answers on it, and what is no socket is never
- * touched. On failure *ret_listener is untouched. */
+ * touched; of several servers that start at once one gets it (PATH.lock is there meanwhile). On
+ * failure *ret_listener is untouched. */
 LOCI_MUST loci_rc loci_listener_open(const char *address, int backlog, loci_listener *ret_listener,
                                      loci_err *err);
 

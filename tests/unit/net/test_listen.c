@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64], path[80], address[96];
@@ -125,6 +126,48 @@ static void replaces_a_stale_socket(void **state)
     loci_listener_close(&listener);
 }
 
+/* Open the socket when `go` closes; say how it went, and keep it until `end` closes. */
+static void start_in_child(int go, int result, int end)
+{
+    loci_listener listener;
+    char byte;
+
+    (void)!read(go, &byte, 1);
+    char won = loci_listener_open(address, 8, &listener, NULL) == LOCI_OK;
+    (void)!write(result, &won, 1);
+    (void)!read(end, &byte, 1);
+    _exit(0); /* as a crash: the file stays */
+}
+
+/* Several servers start at once over what a crash left behind: one gets the socket. */
+static void one_of_several_wins(void **state)
+{
+    enum { SERVERS = 4, ROUNDS = 60 };
+    (void)state;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        int go[2] = { 0 }, result[2] = { 0 }, end[2] = { 0 }, winners = 0;
+        assert_true(pipe(go) == 0 && pipe(result) == 0 && pipe(end) == 0);
+        for (int i = 0; i < SERVERS; i++) {
+            pid_t pid = fork();
+            assert_true(pid >= 0);
+            if (pid > 0) continue;
+            (void)close(go[1]), (void)close(end[1]);
+            start_in_child(go[0], result[1], end[0]);
+        }
+        (void)close(go[1]);
+        for (int i = 0; i < SERVERS; i++) {
+            char won;
+            assert_int_equal(read(result[0], &won, 1), 1);
+            winners += won;
+        }
+        (void)close(end[1]);
+        for (int i = 0; i < SERVERS; i++) assert_true(wait(NULL) > 0);
+        (void)close(go[0]), (void)close(end[0]), (void)close(result[0]), (void)close(result[1]);
+        if (winners != 1) fail_msg("round %d: %d servers have the socket", round, winners);
+    }
+}
+
 static void leaves_files_alone(void **state)
 {
     loci_listener listener;
@@ -169,6 +212,7 @@ int main(void)
         cmocka_unit_test(refuses_addresses),
         cmocka_unit_test_setup_teardown(makes_a_private_socket, set_up, tear_down),
         cmocka_unit_test_setup_teardown(replaces_a_stale_socket, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_of_several_wins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(leaves_files_alone, set_up, tear_down),
         cmocka_unit_test(knows_local_addresses),
     };
