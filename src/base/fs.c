@@ -1,5 +1,6 @@
 #include "base/fs.h"
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/id.h"
 
@@ -53,29 +54,86 @@ static loci_rc read_all(int fd, const char *path, size_t max, loci_buf *out, loc
     }
 }
 
-loci_rc loci_fs_read(loci_arena *arena, const char *path, size_t max, loci_str *ret_bytes,
-                     loci_err *err)
+/* Open a regular file of at most `max` bytes without ever waiting. */
+static loci_rc open_regular(const char *path, size_t max, int *ret_fd, size_t *ret_size,
+                            loci_err *err)
 {
     LOCI_AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat info;
-    loci_buf bytes;
 
     if (fd < 0) return sys_fail(errno, "open", path, err);
     if (fstat(fd, &info) != 0) return sys_fail(errno, "look at", path, err);
     if (!S_ISREG(info.st_mode))
         return loci_fail(err, LOCI_EINVAL, "'" SHOWN "' is no regular file", path);
-    if (max > SIZE_MAX / 2) max = SIZE_MAX / 2;
     if ((uintmax_t)info.st_size > max)
         return loci_fail(err, LOCI_ELIMIT, "'" SHOWN "' has %jd bytes, more than the %zu allowed",
                          path, (intmax_t)info.st_size, max);
+    *ret_size = (size_t)info.st_size;
+    *ret_fd = fd;
+    fd = -1;
+    return LOCI_OK;
+}
+
+loci_rc loci_fs_read(loci_arena *arena, const char *path, size_t max, loci_str *ret_bytes,
+                     loci_err *err)
+{
+    LOCI_AUTO(closep) int fd = -1;
+    size_t size = 0;
+    loci_buf bytes;
+
+    if (max > SIZE_MAX / 2) max = SIZE_MAX / 2;
+    loci_rc rc = open_regular(path, max, &fd, &size, err);
+    if (rc) return rc;
 
     /* Taking the room at once spares the copies of growing. */
     loci_buf_init_arena(&bytes, arena, max + 1 + READ_STEP);
-    if (!loci_buf_reserve(&bytes, (size_t)info.st_size + READ_STEP))
-        return loci_arena_fail(arena, err);
-    loci_rc rc = read_all(fd, path, max, &bytes, err);
+    if (!loci_buf_reserve(&bytes, size + READ_STEP)) return loci_arena_fail(arena, err);
+    rc = read_all(fd, path, max, &bytes, err);
     if (rc) return rc;
     *ret_bytes = loci_buf_str(&bytes);
+    return LOCI_OK;
+}
+
+/* Fill `bytes`; *ret_len is less than `size` only when the file ended early. */
+static loci_rc read_into(int fd, const char *path, char *bytes, size_t size, size_t *ret_len,
+                         loci_err *err)
+{
+    size_t len = 0;
+
+    while (len < size) {
+        ssize_t n = read(fd, bytes + len, size - len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return sys_fail(errno, "read", path, err);
+        if (n == 0) break;
+        len += (size_t)n;
+    }
+    *ret_len = len;
+    return LOCI_OK;
+}
+
+loci_rc loci_fs_read_secret(const char *path, size_t max, char **ret_bytes, size_t *ret_len,
+                            loci_err *err)
+{
+    LOCI_AUTO(closep) int fd = -1;
+    size_t size = 0, len = 0;
+
+    if (max > SIZE_MAX / 2) max = SIZE_MAX / 2;
+    loci_rc rc = open_regular(path, max, &fd, &size, err);
+    if (rc) return rc;
+    char *bytes = loci_zalloc(size + 1);
+    if (!bytes) return loci_fail(err, LOCI_ENOMEM, "out of memory");
+
+    /* Into the NUL's place too: a byte there tells a file that has grown since. */
+    rc = read_into(fd, path, bytes, size + 1, &len, err);
+    if (!rc && len > size)
+        rc = loci_fail(err, LOCI_EIO, "'" SHOWN "' was written to while it was read", path);
+    if (rc) {
+        explicit_bzero(bytes, size + 1);
+        loci_free(bytes);
+        return rc;
+    }
+    *ret_bytes = bytes;
+    *ret_len = len;
     return LOCI_OK;
 }
 

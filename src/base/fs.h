@@ -20,6 +20,11 @@
 LOCI_MUST loci_rc loci_fs_read(loci_arena *arena, const char *path, size_t max, loci_str *ret_bytes,
                                loci_err *err);
 
+/* The same for what must leave no copy behind: one block of the heap with a NUL behind its
+ * *ret_len bytes, to explicit_bzero and loci_free. What a failure had read is wiped. */
+LOCI_MUST loci_rc loci_fs_read_secret(const char *path, size_t max, char **ret_bytes,
+                                      size_t *ret_len, loci_err *err);
+
 /* Make or replace `path` with mode 0600. Whoever reads it sees the old content or the new, never a
  * part; on return it is on the disk. A symbolic link is replaced, not followed. On failure the old
  * file is untouched (unless it was only the last sync that failed) and nothing is left behind. The

@@ -4,7 +4,8 @@
  * Not here: the protocol itself, which the HTTP library speaks.
  * Owns:     a loci_tls_pair owns its texts; the key is wiped when it is freed.
  * Threads:  safe from any thread.
- * Errors:   LOCI_ENOTFOUND, LOCI_EDENIED, LOCI_EINVAL, each naming the file.
+ * Errors:   LOCI_ENOTFOUND, LOCI_EDENIED, LOCI_EINVAL (also for what is no regular file),
+ *           LOCI_ELIMIT, LOCI_EIO, each naming the file. Reading never blocks.
  */
 #ifndef LOCI_NET_TLS_H
 #define LOCI_NET_TLS_H

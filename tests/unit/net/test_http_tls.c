@@ -232,10 +232,15 @@ static void streams_over_tls(void **state)
 
 static void checks_the_files(void **state)
 {
-    char missing[80];
+    static char large[LOCI_TLS_FILE_BYTES + 1];
+    char missing[80], pipe_file[80], other[80];
     (void)state;
 
     (void)snprintf(missing, sizeof missing, "%s/missing", folder);
+    (void)snprintf(pipe_file, sizeof pipe_file, "%s/pipe", folder);
+    (void)snprintf(other, sizeof other, "%s/empty", folder);
+    assert_int_equal(mkfifo(pipe_file, 0600), 0);
+    write_file(other, "", 0);
     const struct {
         const char *certificate, *key;
         loci_rc want;
@@ -247,9 +252,12 @@ static void checks_the_files(void **state)
         { certificate, garbage, LOCI_EINVAL, "no usable pair" },
         { missing, key, LOCI_ENOTFOUND, "certificate file" },
         { certificate, missing, LOCI_ENOTFOUND, "key file" },
-        { folder, key, LOCI_EIO, "certificate file" },
-        { "/dev/null", key, LOCI_EINVAL, "is empty" },
-        { "/dev/zero", key, LOCI_ELIMIT, "/dev/zero" },
+        { folder, key, LOCI_EINVAL, "certificate file" },
+        { other, key, LOCI_EINVAL, "is empty" },
+        { certificate, other, LOCI_EINVAL, "is empty" },
+        { "/dev/zero", key, LOCI_EINVAL, "no regular file" },
+        { pipe_file, key, LOCI_EINVAL, "certificate file" }, /* and does not wait for a writer */
+        { certificate, pipe_file, LOCI_EINVAL, "key file" },
     };
 
     for (size_t i = 0; i < LOCI_COUNT(cases); i++) {
@@ -261,6 +269,10 @@ static void checks_the_files(void **state)
         assert_int_equal(pair.key != NULL, rc == LOCI_OK);
         loci_tls_done(&pair);
     }
+    write_file(other, large, sizeof large);
+    assert_int_equal(loci_tls_load(other, key, &(loci_tls_pair){ 0 }, NULL), LOCI_ELIMIT);
+    (void)unlink(pipe_file);
+    (void)unlink(other);
 }
 
 int main(void)
