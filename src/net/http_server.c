@@ -9,6 +9,7 @@
 #include "net/http_int.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,11 +127,15 @@ static loci_rc start_daemon(loci_http_server *s, loci_err *err)
     const struct MHD_OptionItem plain[] = { { MHD_OPTION_END, 0, NULL } };
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
 
+    /* The library closes the socket that it is given, also when it does not start: so it gets a
+     * number of its own, and nobody closes one that may be a stranger's by then. */
+    int fd = fcntl(s->listener.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) return loci_fail(err, LOCI_EIO, "cannot share the socket: %s", strerror(errno));
     /* clang-format off */
     s->daemon = MHD_start_daemon(
         s->tls.key ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, loci_http_on_request, s,
         MHD_OPTION_EXTERNAL_LOGGER, on_log, s, /* first, so that it hears about the others */
-        MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
+        MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_ARRAY, s->tls.key ? tls : plain,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->options.header_limit + REPLY_HEAD,
         MHD_OPTION_CONNECTION_LIMIT, s->options.connections,
@@ -233,7 +238,8 @@ static void wind_down(loci_http_server *s)
 {
     int64_t end = loci_clock_steady() + s->options.grace;
 
-    (void)MHD_quiesce_daemon(s->daemon);
+    int fd = MHD_quiesce_daemon(s->daemon);
+    if (fd >= 0) (void)close(fd);
     loci_listener_close(&s->listener);
     while (s->conn_count) {
         int64_t now = loci_clock_steady();
