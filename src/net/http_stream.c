@@ -88,7 +88,8 @@ static loci_rc gone(loci_err *err)
 /* Wait, with the lock held, until `need` more bytes fit. */
 static loci_rc wait_for_room(loci_http_stream *stream, size_t need, int64_t wait, loci_err *err)
 {
-    int64_t until = loci_clock_steady() + wait;
+    int64_t until;
+    if (LOCI_ADD_OVERFLOWS(loci_clock_steady(), wait, &until)) until = INT64_MAX;
     struct timespec t = { until / LOCI_SECOND, until % LOCI_SECOND * 1000 };
 
     while (!stream->gone && need > LOCI_HTTP_STREAM_BYTES - unsent(stream)) {
@@ -134,6 +135,24 @@ static bool one_line(loci_str s)
                            memchr(s.ptr, '\0', s.len));
 }
 
+/* Take a line off the front of *rest, whatever ends it: clients take CR, LF and both for an end.
+ * False when it is used up; what ends with a line end has an empty line behind it. */
+static bool cut_line(loci_str *rest, loci_str *ret_line)
+{
+    size_t len = 0;
+
+    if (!rest->ptr) return false;
+    while (len < rest->len && rest->ptr[len] != '\n' && rest->ptr[len] != '\r') len++;
+    *ret_line = loci_str_sub(*rest, 0, len);
+    if (len == rest->len) {
+        *rest = (loci_str){ NULL, 0 };
+        return true;
+    }
+    bool both = rest->ptr[len] == '\r' && len + 1 < rest->len && rest->ptr[len + 1] == '\n';
+    *rest = (loci_str){ rest->ptr + len + 1 + both, rest->len - len - 1 - both };
+    return true;
+}
+
 static void add_field(loci_buf *out, const char *name, loci_str value)
 {
     loci_buf_add_cstr(out, name);
@@ -153,10 +172,7 @@ loci_rc loci_http_stream_event(loci_http_stream *stream, loci_str name, loci_str
     if (name.len) add_field(&out, "event: ", name);
     if (id.len) add_field(&out, "id: ", id);
     if (!data.ptr) data = LOCI_STR("");
-    while (loci_str_cut(&data, '\n', &line)) {
-        if (line.len && line.ptr[line.len - 1] == '\r') line.len--;
-        add_field(&out, "data: ", line);
-    }
+    while (cut_line(&data, &line)) add_field(&out, "data: ", line);
     loci_buf_add_char(&out, '\n');
     loci_rc rc = loci_buf_check(&out, err);
     return rc ? rc : loci_http_stream_write(stream, loci_buf_str(&out), wait, err);
