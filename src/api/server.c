@@ -16,6 +16,7 @@ static const char *const outcomes[] = {
     [LOCI_HTTP_ANSWERED] = "answered",
     [LOCI_HTTP_GONE] = "the client went away",
     [LOCI_HTTP_CUT] = "cut off",
+    [LOCI_HTTP_REFUSED] = "refused by the HTTP library",
 };
 
 struct loci_server {

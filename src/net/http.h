@@ -31,6 +31,7 @@ typedef enum loci_http_outcome {
     LOCI_HTTP_ANSWERED, /* the whole answer went out */
     LOCI_HTTP_GONE,     /* the client went away first */
     LOCI_HTTP_CUT,      /* the client was too slow, or the server stopped */
+    LOCI_HTTP_REFUSED,  /* the HTTP library could not read it, and answered so itself; status 0 */
 } loci_http_outcome;
 
 typedef struct loci_http_event {

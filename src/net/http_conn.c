@@ -13,6 +13,7 @@
 
 enum {
     LINGER = 2 * LOCI_SECOND, /* for a client to read an early answer */
+    THROW_AWAY = 64 << 10,    /* most of a refused body that does not say how long it is */
     LOOK_AGAIN = 5 * LOCI_MS, /* at a client that left while we still read what it sent */
     PREFLIGHT_METHODS =
         LOCI_GET | LOCI_HEAD | LOCI_POST | LOCI_PUT | LOCI_PATCH | LOCI_DELETE | LOCI_OPTIONS,
@@ -109,6 +110,8 @@ static void open_conn(loci_http_server *s, struct MHD_Connection *mhd, void **so
 static void close_conn(loci_http_server *s, conn *c)
 {
     if (!c) return;
+    /* Now, while the number is still ours: a copy of it elsewhere would keep the watch alive. */
+    (void)epoll_ctl(s->left_set, EPOLL_CTL_DEL, c->fd, NULL);
     if (c->next) c->next->previous = c->previous;
     if (c->previous) c->previous->next = c->next;
     if (s->conns == c) s->conns = c->next;
@@ -203,13 +206,22 @@ static enum MHD_Result begin(loci_http_request *r, const char *url, const char *
     return MHD_YES;
 }
 
+/* A body that was refused is read so that the connection can go on; one that has no end is not. */
+static enum MHD_Result throw_away(loci_http_request *r, size_t len)
+{
+    r->thrown_away += len;
+    if (!r->chunked || r->thrown_away <= THROW_AWAY || r->refused.must_close) return MHD_YES;
+    r->refused.must_close = true;
+    return turn_away(r);
+}
+
 static enum MHD_Result receive(loci_http_request *r, const char *data, size_t *size)
 {
     loci_http_server *s = r->server;
     loci_str bytes = { data, *size };
 
     *size = 0; /* taken, kept or not */
-    if (r->refused.status) return MHD_YES;
+    if (r->refused.status) return throw_away(r, bytes.len);
     if (bytes.len > s->options.body_limit - r->body.len) {
         loci_http_refuse(r, 413, "too_large", "the body is longer than the limit of %zu bytes",
                          s->options.body_limit);
@@ -315,17 +327,39 @@ static void tell(const loci_http_request *r, loci_http_outcome outcome)
 /* Ready for the next request. The two arrays keep what they have: their counts say what is used. */
 static void forget(loci_http_request *r)
 {
+    r->method = (loci_method)0;
+    r->deadline = 0;
     r->header_count = 0;
     r->query = NULL;
     r->query_count = 0;
-    r->raw_path = r->path = r->target = r->origin = r->reply_body = (loci_str){ NULL, 0 };
+    r->method_name = r->raw_path = r->path = r->target = (loci_str){ NULL, 0 };
+    r->origin = r->reply_body = (loci_str){ NULL, 0 };
     r->match = (loci_route_match){ 0 };
-    r->bad_target = r->checked = r->has_body = r->expects = r->dispatched = r->preflight = false;
+    r->bad_target = r->checked = r->has_body = r->chunked = r->expects = false;
+    r->dispatched = r->preflight = false;
+    r->thrown_away = 0;
     r->refused = (refusal){ 0 };
     r->status = 0;
     r->content_type = NULL;
     r->reply_header_count = 0;
     r->stream = NULL;
+}
+
+/* What the library refuses by itself, in the head or between chunks, comes here without a word. It
+ * gives the same code when a connection breaks, but then the client is not there any more. */
+static loci_http_outcome outcome_of(const loci_http_request *r,
+                                    enum MHD_RequestTerminationCode code)
+{
+    const conn *c = r->conn;
+    bool receiving = c->state == CONN_HEAD || c->state == CONN_BODY;
+
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK || c->state == CONN_LINGER)
+        return LOCI_HTTP_ANSWERED;
+    if (c->state == CONN_CUT) return LOCI_HTTP_CUT;
+    if (code == MHD_REQUEST_TERMINATED_WITH_ERROR && receiving && !r->refused.status &&
+        !loci_http_peer_gone(c->fd))
+        return LOCI_HTTP_REFUSED;
+    return LOCI_HTTP_GONE;
 }
 
 void loci_http_on_completed(void *server, struct MHD_Connection *mhd, void **context,
@@ -337,8 +371,7 @@ void loci_http_on_completed(void *server, struct MHD_Connection *mhd, void **con
     *context = NULL;
     if (!r) return;
     conn *c = r->conn;
-    bool done = code == MHD_REQUEST_TERMINATED_COMPLETED_OK || c->state == CONN_LINGER;
-    tell(r, done ? LOCI_HTTP_ANSWERED : c->state == CONN_CUT ? LOCI_HTTP_CUT : LOCI_HTTP_GONE);
+    tell(r, outcome_of(r, code));
     if (r->stream) loci_http_stream_detach(r->stream);
     drop_body(r);
     c->server->unfinished -= is_unfinished(c);

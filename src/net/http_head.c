@@ -163,7 +163,8 @@ static bool check_lengths(head *h, const char *version)
         r->has_body = true; /* nobody knows: treat what follows as such */
         return false;
     }
-    r->has_body = h->codings || length > 0;
+    r->chunked = h->codings > 0;
+    r->has_body = r->chunked || length > 0;
     if (length <= r->server->options.body_limit) return true;
     loci_http_refuse(r, 413, "too_large", "the body has %llu bytes, the limit is %zu",
                      (unsigned long long)length, r->server->options.body_limit);

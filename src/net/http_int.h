@@ -79,7 +79,9 @@ struct loci_http_request {
     bool bad_target; /* on_target saw bytes that no target may have */
     bool checked;    /* the head was looked at */
     bool has_body;
-    bool expects; /* the client waits for "100 Continue" */
+    bool chunked;       /* it does not say how long */
+    size_t thrown_away; /* bytes of the body after it was refused */
+    bool expects;       /* the client waits for "100 Continue" */
     bool dispatched;
     bool preflight;
     loci_str origin; /* an allowed one, for the CORS headers */

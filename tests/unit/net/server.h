@@ -19,6 +19,7 @@ typedef struct fixture {
     atomic_int events;      /* requests that were told of */
     atomic_int last_status; /* of the last one */
     atomic_int last_outcome;
+    atomic_int last_method_len;
 } fixture;
 
 static fixture fix;
@@ -121,6 +122,7 @@ static inline void on_event(void *context, const loci_http_event *event)
     (void)context;
     atomic_store(&fix.last_status, event->status);
     atomic_store(&fix.last_outcome, (int)event->outcome);
+    atomic_store(&fix.last_method_len, (int)event->method.len);
     (void)atomic_fetch_add(&fix.events, 1);
 }
 

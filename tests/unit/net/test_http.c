@@ -298,6 +298,34 @@ static void limits_bodies(void **state)
     (void)close(fd);
 }
 
+/* A body without an end is not read to it, only because it was refused already. */
+static void limits_refused_bodies(void **state)
+{
+    static const char chunk[] = "10\r\n0123456789abcdef\r\n";
+    int fd = dial(fix.address);
+    (void)state;
+
+    say(fd, POST("/nothing") JSON "Transfer-Encoding: chunked\r\n\r\n"); /* a short one is */
+    for (int i = 0; i < 4000; i++) say(fd, chunk);
+    say(fd, "0\r\n\r\n");
+    hear(fd, &a, false);
+    assert_int_equal(a.status, 404);
+    say(fd, GET("/v1/health") "\r\n"); /* and the connection goes on */
+    hear(fd, &a, false);
+    assert_int_equal(a.status, 200);
+    (void)close(fd);
+
+    fd = dial(fix.address);
+    say(fd, POST("/nothing") JSON "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 4200 && push(fd, chunk, sizeof chunk - 1); i++) continue;
+    hear_all(fd, &a); /* it comes although the body did not end, and then the connection does */
+    assert_int_equal(a.status, 404);
+    assert_json_error(404);
+    (void)close(fd);
+    await(&fix.events, 3);
+    assert_int_equal(atomic_load(&fix.last_outcome), LOCI_HTTP_ANSWERED);
+}
+
 static void limits_heads(void **state)
 {
     static char head[300000];
@@ -378,6 +406,26 @@ static void tells_what_happened(void **state)
     ask_text(GET("/nothing") "\r\n");
     await(&fix.events, 2);
     assert_int_equal(atomic_load(&fix.last_status), 404);
+
+    /* What the library refuses by itself, behind a good request: nothing of that is left. */
+    static const char *const bad[] = {
+        "GET /x HTTP/1.1\r\nno header\r\n\r\n",
+        POST("/x") "Content-Length: x\r\n\r\n",
+        POST("/echo/1") JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+    };
+    for (size_t i = 0; i < LOCI_COUNT(bad); i++) {
+        int fd = dial(fix.address), before = atomic_load(&fix.events);
+        say(fd, POST("/cheap/1") JSON "Content-Length: 2\r\n\r\n{}");
+        hear(fd, &a, false);
+        say(fd, bad[i]);
+        hear_all(fd, &a);
+        assert_int_equal(a.status, 400);
+        await(&fix.events, before + 2); /* it is no client that left */
+        assert_int_equal(atomic_load(&fix.last_outcome), LOCI_HTTP_REFUSED);
+        assert_int_equal(atomic_load(&fix.last_status), 0);
+        assert_int_equal(atomic_load(&fix.last_method_len), i == 2 ? 4 : 0);
+        (void)close(fd);
+    }
 }
 
 static void refuses_to_start(void **state)
@@ -447,6 +495,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_pipelines_in_order, start, stop),
         cmocka_unit_test_setup_teardown(expects_continue, start, stop),
         cmocka_unit_test_setup_teardown(limits_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(limits_refused_bodies, start, stop),
         cmocka_unit_test_setup_teardown(limits_heads, start, stop),
         cmocka_unit_test_setup_teardown(many_parameters, start, stop),
         cmocka_unit_test(unix_socket),
