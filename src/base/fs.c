@@ -78,7 +78,7 @@ loci_rc loci_fs_read(loci_arena *arena, const char *path, size_t max, loci_str *
                      loci_err *err)
 {
     LOCI_AUTO(closep) int fd = -1;
-    size_t size;
+    size_t size = 0;
     loci_buf bytes;
 
     if (max > SIZE_MAX / 2) max = SIZE_MAX / 2;
@@ -115,7 +115,7 @@ loci_rc loci_fs_read_secret(const char *path, size_t max, char **ret_bytes, size
                             loci_err *err)
 {
     LOCI_AUTO(closep) int fd = -1;
-    size_t size, len = 0;
+    size_t size = 0, len = 0;
 
     if (max > SIZE_MAX / 2) max = SIZE_MAX / 2;
     loci_rc rc = open_regular(path, max, &fd, &size, err);

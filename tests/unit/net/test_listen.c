@@ -146,7 +146,7 @@ static void one_of_several_wins(void **state)
     (void)state;
 
     for (int round = 0; round < ROUNDS; round++) {
-        int go[2], result[2], end[2], winners = 0;
+        int go[2] = { 0 }, result[2] = { 0 }, end[2] = { 0 }, winners = 0;
         assert_true(pipe(go) == 0 && pipe(result) == 0 && pipe(end) == 0);
         for (int i = 0; i < SERVERS; i++) {
             pid_t pid = fork();
