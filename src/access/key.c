@@ -122,7 +122,7 @@ loci_rc loci_key_create(loci_writer *writer, const loci_key_values *values, loci
         .org = values->org, .run = make, .arg = &m, .who = values->who, .door = values->door
     };
     loci_write_result result;
-    loci_str secret;
+    loci_str secret = { 0 };
     loci_id id;
 
     loci_rc rc = check_values(values, err);

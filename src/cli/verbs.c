@@ -2,6 +2,7 @@
  * answer becomes a table, or stays JSON with --json. */
 #include "cli/cli.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 8 };
@@ -173,6 +174,7 @@ int loci_cli_verb(loci_cli *cli)
     bool refused = false;
     loci_buf input, out;
 
+    assert(v); /* every command that runs here has its row */
     loci_buf_init_arena(&input, cli->arena, LOCI_CLI_TEXT_MAX);
     loci_buf_init_arena(&out, cli->arena, LOCI_CLI_ANSWER_MAX);
     write_input(cli, v, &input);

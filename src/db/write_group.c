@@ -320,6 +320,7 @@ static loci_rc find_commit(group *g, bool *ret_there, loci_err *err)
     org_state *s = NULL;
     const loci_write_item *it = g->last;
 
+    assert(it); /* a commit is sent only when somebody changed something */
     loci_tx_endp(&g->tx);
     loci_rc rc = loci_tx_begin(g->db, LOCI_TX_WRITE, &tx, err);
     if (rc) return rc;

@@ -21,7 +21,7 @@ static loci_rc on_progress(const loci_progress *progress, void *arg, loci_err *e
 static loci_rc find_agent_id(loci_call *call, loci_str *ret_id, loci_err *err)
 {
     LOCI_AUTO(loci_tx_endp) loci_tx *tx = NULL;
-    loci_agent agent;
+    loci_agent agent = { 0 };
 
     loci_rc rc = loci_app_read(call, &tx, err);
     if (!rc)

@@ -302,7 +302,7 @@ loci_rc loci_agent_ensure(loci_change *change, loci_str name, loci_str fresh_id,
 {
     LOCI_AUTO(loci_arena_freep) loci_arena *scratch = loci_arena_new(SCRATCH_BYTES);
     loci_agent_values values = { .name = name };
-    loci_agent found;
+    loci_agent found = { 0 };
 
     if (!scratch) return loci_fail(err, LOCI_ENOMEM, "out of memory");
     loci_rc rc = check_name(name, err);

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { ID_BYTES = 255, SCRATCH_BYTES = 256 << 20 };
@@ -227,6 +228,7 @@ static loci_rc take_page(const reading *r, loci_arena *arena, loci_log *ret_log,
     log.entries = loci_arena_array(arena, log.count, sizeof *log.entries);
     if (!log.entries) return loci_arena_fail(arena, err);
     for (size_t i = 0; i < log.count; i++) {
+        assert(r->entries); /* there is something to copy */
         loci_rc rc = copy_entry(&r->entries[i], arena, &log.entries[i], err);
         if (rc) return rc;
     }
