@@ -58,7 +58,8 @@ static void describe(const loci_check *c, int64_t org, loci_finding *f)
     loci_str rest = loci_str_from(c->what);
 
     loci_buf_init(&text, sizeof f->what - 1);
-    for (size_t i = 0, at; (at = loci_str_find(rest, LOCI_STR("%s"))) < rest.len; i++) {
+    for (size_t i = 0, at;
+         i < LOCI_COUNT(names) && (at = loci_str_find(rest, LOCI_STR("%s"))) < rest.len; i++) {
         loci_buf_add(&text, loci_str_sub(rest, 0, at));
         loci_buf_add_cstr(&text, names[i]);
         rest = loci_str_sub(rest, at + 2, rest.len);

@@ -202,16 +202,17 @@ static void bind_common(loci_stmt *q, const loci_change *change, const loci_carr
 static void bind_own(loci_stmt *q, const loci_change *change, const loci_column *c,
                      const loci_carried_value *v, int64_t number, unsigned at)
 {
+    /* A reference to nothing is NULL, unless the column says that it is 0. */
+    bool is_number = c->ref ? number || (c->flags & LOCI_COLUMN_ZERO) : v->there && c->kind == 'i';
+
     if (strcmp(c->name, "org") == 0)
         loci_stmt_bind_i64(q, at, change->org);
     else if (c->flags & LOCI_COLUMN_STAMP)
         loci_stmt_bind_i64(q, at, change->ver);
-    else if (c->ref && (number || (c->flags & LOCI_COLUMN_ZERO)))
+    else if (is_number)
         loci_stmt_bind_i64(q, at, number);
     else if (c->ref || !v->there)
         loci_stmt_bind_null(q, at);
-    else if (c->kind == 'i')
-        loci_stmt_bind_i64(q, at, number);
     else if (c->kind == 'b')
         loci_stmt_bind_blob(q, at, v->bytes);
     else

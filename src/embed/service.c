@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "embed/range.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -322,6 +323,7 @@ loci_rc loci_embed_service_embed(loci_embed_service *service, loci_embed_kind ki
         r->deadline = deadline;
         rc = embed_some(service, &r, deadline, err);
         if (rc) return rc;
+        assert(r); /* it was given away only to fail */
         memcpy(ret_vectors + at * r->dim, r->vectors, n * r->dim * sizeof(float));
         at += n;
     }

@@ -4,6 +4,7 @@
 #include "db/stmt.h"
 #include "embed/model.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <math.h>
 #include <string.h>
@@ -181,7 +182,7 @@ static loci_rc make_room(loci_vectors *v, size_t *capacity, loci_arena *arena, l
     size_t larger = *capacity ? 2 * *capacity : 1;
     loci_vector *items = loci_arena_array(arena, larger, sizeof *items);
     if (!items) return loci_arena_fail(arena, err);
-    if (v->count) memcpy(items, v->items, v->count * sizeof *items);
+    if (v->items) memcpy(items, v->items, v->count * sizeof *items);
     v->items = items;
     *capacity = larger;
     return LOCI_OK;
@@ -211,6 +212,7 @@ loci_rc loci_vectors_load(loci_tx *tx, int64_t org, loci_str model, const uint8_
         if (loci_stmt_i64(q, 0) != (int64_t)found.count || found.count == LOCI_VECTOR_CHUNKS)
             return loci_fail(err, LOCI_ECORRUPT, "the vectors of a text are not complete");
         rc = make_room(&found, &capacity, arena, err);
+        assert(rc || found.items);
         if (!rc) rc = load_one(q, arena, &found.items[found.count], dim, err);
         if (rc) return rc;
         found.count++;
