@@ -98,6 +98,7 @@ coverage: ## run the tests and report what they reach: build-coverage/coverage.t
 	@tools/setup build test check
 	@test -f build-coverage/build.ninja || $(STRICT) build-coverage -Db_coverage=true -Doptimization=0
 	@$(NINJA) -C build-coverage
+	@ln -sfn $(abspath $(BUILD))/models build-coverage/models
 	@tools/run-tests build-coverage
 	@cd build-coverage && gcovr -r .. -f '../src/' --txt coverage.txt --html coverage.html . \
 	    && tail -n 3 coverage.txt
