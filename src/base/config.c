@@ -234,20 +234,11 @@ void loci_config_free(loci_config *config)
     loci_free(config);
 }
 
-/* Names are the same whether written with - or with _. */
-static bool same_name(loci_str a, const char *b)
-{
-    if (a.len != strlen(b)) return false;
-    for (size_t i = 0; i < a.len; i++)
-        if ((a.ptr[i] == '-' ? '_' : a.ptr[i]) != b[i]) return false;
-    return true;
-}
-
 static size_t find_key(const loci_config *config, loci_str name)
 {
     size_t i = 0;
 
-    while (i < config->count && !same_name(name, config->keys[i].name)) i++;
+    while (i < config->count && !loci_str_eq_name(name, loci_str_from(config->keys[i].name))) i++;
     return i;
 }
 

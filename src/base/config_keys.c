@@ -8,9 +8,10 @@ enum { KIB = 1 << 10, MIB = 1 << 20, GIB = 1 << 30 };
  * it, never before. */
 const loci_config_key loci_config_keys[] = {
     { .name = "db",
-      .kind = LOCI_CONFIG_STRING,
+      .kind = LOCI_CONFIG_PATH,
       .preset = "",
-      .help = "The store: a path or `sqlite:PATH`. Without it `$XDG_DATA_HOME/loci/loci.db`, else "
+      .help = "The store: a path, `sqlite:PATH` or `postgres://…`. Without it "
+              "`$XDG_DATA_HOME/loci/loci.db`, else "
               "`~/.local/share/loci/loci.db`" },
     { .name = "listen",
       .kind = LOCI_CONFIG_STRING,

@@ -27,6 +27,19 @@ bool loci_str_eq_nocase(loci_str a, loci_str b)
     return true;
 }
 
+static char dash(char c)
+{
+    return c == '_' ? '-' : c;
+}
+
+bool loci_str_eq_name(loci_str a, loci_str b)
+{
+    if (a.len != b.len) return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (dash(a.ptr[i]) != dash(b.ptr[i])) return false;
+    return true;
+}
+
 int loci_str_cmp(loci_str a, loci_str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;

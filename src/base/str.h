@@ -31,6 +31,7 @@ loci_str loci_str_from(const char *text);
 
 bool loci_str_eq(loci_str a, loci_str b);
 bool loci_str_eq_nocase(loci_str a, loci_str b); /* ASCII letters only */
+bool loci_str_eq_name(loci_str a, loci_str b);   /* '-' and '_' are the same */
 int loci_str_cmp(loci_str a, loci_str b);        /* by bytes, shorter first: as memcmp */
 bool loci_str_starts(loci_str s, loci_str prefix);
 bool loci_str_ends(loci_str s, loci_str suffix);

@@ -12,29 +12,18 @@ typedef struct reader {
     loci_err *err;
 } reader;
 
-static bool same_name(loci_str a, const char *name)
-{
-    loci_str b = loci_str_from(name);
-
-    if (a.len != b.len) return false;
-    for (size_t i = 0; i < a.len; i++) {
-        char x = a.ptr[i] == '_' ? '-' : a.ptr[i], y = b.ptr[i] == '_' ? '-' : b.ptr[i];
-        if (x != y) return false;
-    }
-    return true;
-}
-
 static const loci_option *find_option(const loci_option *options, loci_str name)
 {
     for (; options && options->name; options++)
-        if (same_name(name, options->name)) return options;
+        if (loci_str_eq_name(name, loci_str_from(options->name))) return options;
     return NULL;
 }
 
 static const loci_config_key *find_setting(loci_str name)
 {
     for (size_t i = 0; i < loci_config_key_count; i++)
-        if (same_name(name, loci_config_keys[i].name)) return &loci_config_keys[i];
+        if (loci_str_eq_name(name, loci_str_from(loci_config_keys[i].name)))
+            return &loci_config_keys[i];
     return NULL;
 }
 

@@ -9,6 +9,8 @@ static void compares(void **state)
     assert_false(loci_str_eq(LOCI_STR("ab"), LOCI_STR("abc")));
     assert_true(loci_str_eq_nocase(LOCI_STR("Host"), LOCI_STR("hOST")));
     assert_false(loci_str_eq_nocase(LOCI_STR("Host"), LOCI_STR("hOS")));
+    assert_true(loci_str_eq_name(LOCI_STR("body-limit_x"), LOCI_STR("body_limit-x")));
+    assert_false(loci_str_eq_name(LOCI_STR("body-limit"), LOCI_STR("body.limit")));
     assert_int_equal(loci_str_cmp(LOCI_STR("a"), LOCI_STR("ab")), -1);
     assert_int_equal(loci_str_cmp(LOCI_STR("b"), LOCI_STR("ab")), 1);
     assert_int_equal(loci_str_cmp((loci_str){ NULL, 0 }, LOCI_STR("")), 0);
